@@ -1,0 +1,65 @@
+/* limits.h - every limit on what others can make pgwicket keep or do, with its reason. */
+#ifndef PGWICKET_BASE_LIMITS_H
+#define PGWICKET_BASE_LIMITS_H
+
+enum {
+    /* Longest statement text that is judged. Beyond it nobody reads what they approve, and the
+     * parser's time (0.1 s) would be felt by other sessions. */
+    LIMIT_STATEMENT_BYTES = 1024 * 1024,
+
+    /* Depth of the walk through a statement's tree. A C stack frame of the walk is below 512 bytes. */
+    LIMIT_STATEMENT_DEPTH = 500,
+
+    /* Statements in one simple Query. */
+    LIMIT_STATEMENTS_PER_QUERY = 1000,
+
+    /* Startup packet, as in PostgreSQL (MAX_STARTUP_PACKET_LENGTH). */
+    LIMIT_STARTUP_BYTES = 10000,
+
+    /* A password or SASL message before authentication; PostgreSQL allows 65535. */
+    LIMIT_AUTH_MESSAGE_BYTES = 16384,
+
+    /* Bind: its values are kept until the statement has been judged and run. */
+    LIMIT_BIND_BYTES = 64 * 1024 * 1024,
+
+    /* Messages that carry only names. */
+    LIMIT_SMALL_MESSAGE_BYTES = 10000,
+
+    /* One message from the server that pgwicket must read as a whole (everything but DataRow and
+     * CopyData, which stream). An EXPLAIN of a monster is the longest of them. */
+    LIMIT_BACKEND_MESSAGE_BYTES = 16 * 1024 * 1024,
+
+    /* Bytes waiting to be written to a peer before reading from the other one stops. */
+    LIMIT_OUTPUT_HIGH_WATER = 256 * 1024,
+
+    /* The reply of a limited write, kept until its number is known. */
+    LIMIT_KEPT_REPLY_BYTES = 8 * 1024 * 1024,
+
+    /* Messages of one batch without Sync that are not answered yet. */
+    LIMIT_OUTSTANDING_REQUESTS = 100000,
+
+    /* A held statement together with its values: what a person can read. */
+    LIMIT_HELD_BYTES = 64 * 1024,
+
+    /* A statement text in an audit record. */
+    LIMIT_AUDIT_TEXT_BYTES = 8 * 1024,
+
+    /* The fresh transaction's preamble that is repeated before a hold runs. */
+    LIMIT_PREAMBLE_STATEMENTS = 64,
+    LIMIT_PREAMBLE_BYTES = 16 * 1024,
+
+    /* HTTP of the review listener. */
+    LIMIT_HTTP_HEADER_BYTES = 8 * 1024,
+    LIMIT_HTTP_BODY_BYTES = 64 * 1024,
+
+    /* Configuration file. */
+    LIMIT_CONFIGURATION_BYTES = 4 * 1024 * 1024,
+
+    /* EXPLAIN output that is kept with a hold. */
+    LIMIT_PLAN_BYTES = 64 * 1024,
+
+    /* Sockets that have not authenticated yet; more are refused with 53300. */
+    LIMIT_UNAUTHENTICATED_SOCKETS = 1000,
+};
+
+#endif
