@@ -1,0 +1,85 @@
+/*
+ * analyse.h - SQL text → statements, each with its shape and its canonical print.
+ *
+ * The whole of parser/ behind one function. It is pure: same text, same context, same result. Nothing
+ * of libpg_query's memory outlives the call. It may run on several threads at once.
+ */
+#ifndef PGWICKET_PARSER_ANALYSE_H
+#define PGWICKET_PARSER_ANALYSE_H
+
+#include "parser/shape.h"
+
+/* What names mean at the moment of judging. Borrowed for the call; shapes point into `catalog`. */
+struct analyse_context {
+    const struct catalog *catalog;  /* NULL: offline, nothing resolves but by writing schemas out */
+    const struct text *search_path; /* schemas in order, without the implicit pg_catalog and pg_temp */
+    size_t search_path_count;
+
+    /* The agent may make objects, so an unqualified name could mean something of its own: such names
+     * are an error (ANALYSE_UNQUALIFIED) instead of being looked up. */
+    bool qualified_only;
+
+    /* `all` on `*`: names need not resolve, nothing about them is an error. */
+    bool anything_goes;
+
+    /* Parameter types of a Parse message; NULL for simple Query. */
+    const uint32_t *parameter_types;
+    size_t parameter_count;
+};
+
+enum analyse_result {
+    ANALYSE_REJECTED = 0, /* understood, but never allowed, or not understood: message says why */
+    ANALYSE_OK,
+    ANALYSE_SYNTAX,       /* PostgreSQL's own error: sqlstate, message, position */
+    ANALYSE_TOO_LARGE,    /* text, depth or number of statements beyond limits.h */
+    ANALYSE_UNQUALIFIED,  /* qualified_only and a name without schema: message names it */
+    ANALYSE_BAD_TEXT,     /* not UTF-8 (22021) */
+};
+
+struct statement {
+    struct shape shape;
+    struct text original; /* its part of the text as it came, without ';' */
+    struct text print;    /* canonical print, one line, without ';' (canon.md) */
+};
+
+struct analysis {
+    enum analyse_result result;
+    const struct statement *statements; /* empty ones are left out; 0 for an empty text */
+    size_t statement_count;
+    struct text print;                  /* of the whole message: prints joined by "; " */
+
+    /* On failure: */
+    char sqlstate[6];
+    struct text message; /* begins with "pgwicket: " but for ANALYSE_SYNTAX and ANALYSE_BAD_TEXT */
+    struct text detail;
+    struct text hint;
+    int position;        /* character position in the text, from 1; 0 for none */
+
+    /* A name that the catalog does not have was met: worth a fresh catalog before the verdict stands. */
+    bool unresolved_names;
+};
+
+/* Analyses one client message. `out` and all it points at live in `arena`. The text may hold
+ * anything but NUL bytes. */
+void analyse(struct arena *arena, const struct analyse_context *context, struct text sql,
+             struct analysis *out);
+
+/* Maps an error position (characters, from 1) in the print to the position in the original; 0 if it
+ * has none. Lexes both texts, so it is for errors only. */
+int analyse_map_position(struct text original, struct text print, int position);
+
+/* "SELECT * FROM t WHERE a = $1": literals replaced by parameters, for the audit log; in `arena`,
+ * at most LIMIT_AUDIT_TEXT_BYTES. A text that does not lex gives "(unparseable)". */
+struct text analyse_parameterised(struct arena *arena, struct text sql);
+
+/* libpg_query's fingerprint in hexadecimal; a label for people, never a key. Empty if unparseable. */
+struct text analyse_fingerprint(struct arena *arena, struct text sql);
+
+/*
+ * Proves once at start that the loaded libpg_query has the memory layout and the token numbers that
+ * pgwicket was built with: prints and re-parses a table of statements. False: do not serve;
+ * `*problem` (static text) says which statement failed.
+ */
+bool analyse_self_test(const char **problem);
+
+#endif

@@ -1,0 +1,56 @@
+/*
+ * builtins.h - the reviewed tables of one PostgreSQL major: functions, settings, catalog columns.
+ *
+ * The tables are the TSV files in parser/builtins/, embedded in the binary and indexed at first use
+ * (thread-safe). What a table does not list is guarded, never, closed.
+ */
+#ifndef PGWICKET_PARSER_BUILTINS_H
+#define PGWICKET_PARSER_BUILTINS_H
+
+#include "proxy/base/text.h"
+
+enum function_class {
+    FUNCTION_UNKNOWN = 0, /* no built-in of this name */
+    FUNCTION_GUARDED,     /* needs `call` */
+    FUNCTION_CATALOG,     /* needs introspection: allow */
+    FUNCTION_HARMLESS,
+};
+
+struct builtin_function {
+    enum function_class strictest; /* over all overloads of the name */
+    enum function_class mildest;
+    struct text reason;            /* of the strictest */
+    bool outside;                  /* an effect of some overload survives a rollback */
+};
+
+/* By bare name in pg_catalog ("now"). */
+struct builtin_function builtin_function(struct text name);
+
+/* By name in information_schema. */
+struct builtin_function builtin_information_schema_function(struct text name);
+
+/* By signature as regprocedure prints it, "abs(integer)"; FUNCTION_UNKNOWN if not listed. */
+enum function_class builtin_signature_class(struct text signature);
+
+enum setting_class {
+    SETTING_NEVER = 0,   /* also every setting that is not listed */
+    SETTING_HARMLESS,
+    SETTING_DOWN_ONLY,   /* time-outs: may only be lowered; 0 is infinite */
+    SETTING_PINNED,      /* only its pinned value */
+};
+
+struct builtin_setting {
+    enum setting_class class;
+    bool known;
+    bool readable; /* by SHOW */
+    bool reported; /* by ParameterStatus */
+};
+
+struct builtin_setting builtin_setting(struct text lower_case_name);
+
+/* May this column of a relation in pg_catalog or information_schema be read under introspection:
+ * allow? `conditional` (pg_settings by constant readable name) counts as closed here. */
+bool builtin_catalog_column_open(struct text schema, struct text relation, struct text column);
+bool builtin_catalog_relation_known(struct text schema, struct text relation);
+
+#endif

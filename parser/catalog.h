@@ -1,0 +1,177 @@
+/*
+ * catalog.h - what pgwicket knows of one database: an immutable snapshot of its catalog.
+ *
+ * Built once (by upstream/catalog_load, or by a test) through catalog_new, the catalog_add_*
+ * functions and catalog_seal; after catalog_seal it never changes, may be read by many threads, and
+ * lives until the last catalog_release. All texts and pointers in it live as long as it does.
+ *
+ * It holds every schema, pg_catalog and information_schema included. Names are as the server stores
+ * them (decoded, folded, unquoted).
+ */
+#ifndef PGWICKET_PARSER_CATALOG_H
+#define PGWICKET_PARSER_CATALOG_H
+
+#include "proxy/base/arena.h"
+#include "proxy/base/clock.h"
+#include "proxy/base/text.h"
+
+struct catalog;
+
+struct column {
+    struct text name;
+    int16_t number;    /* attnum, > 0; dropped columns are left out */
+    uint32_t type;     /* pg_type.oid */
+    bool not_null;
+    bool generated;    /* GENERATED ALWAYS AS … STORED */
+    bool identity;
+};
+
+/* A unique index that can prove how many rows match: valid, immediate, not partial, on plain columns
+ * with their types' default operator class and collation. */
+struct key {
+    struct text name;
+    bool primary;
+    const int16_t *columns; /* attnums */
+    size_t column_count;
+};
+
+/* One foreign key that points at the relation which carries it in `referenced_by`. Actions are
+ * pg_constraint's letters: a no action, r restrict, c cascade, n set null, d set default. */
+struct foreign_key {
+    struct text name;
+    uint32_t child; /* the referencing relation's oid */
+    char on_delete;
+    char on_update;
+    const int16_t *parent_columns;
+    const int16_t *child_columns;
+    size_t column_count;
+};
+
+/* A column (number 0: the relation as a whole) that a view's definition mentions. */
+struct view_source {
+    uint32_t relation;
+    int16_t column;
+};
+
+struct relation {
+    uint32_t oid;
+    struct text schema;
+    struct text name;
+    char kind;          /* pg_class.relkind: r p v m f S i I t c */
+    char persistence;   /* p u t */
+    bool is_partition;
+    bool has_children;  /* inheritance children or partitions */
+    bool has_rules;     /* rules other than a view's own ON SELECT */
+    bool has_triggers;  /* user triggers of any kind */
+    bool row_security;
+    double rows;        /* reltuples; < 0 where never analysed */
+    const struct column *columns;
+    size_t column_count;
+    const struct key *keys;
+    size_t key_count;
+    const struct foreign_key *referenced_by;
+    size_t referenced_by_count;
+    const uint32_t *parents; /* inheritance parents, or the partitioned table */
+    size_t parent_count;
+    const struct view_source *sources; /* of a view or materialized view: its ON SELECT rule's */
+    size_t source_count;
+    const uint32_t *functions; /* functions outside pg_catalog that a view's definition calls */
+    size_t function_count;
+};
+
+struct function {
+    uint32_t oid;
+    struct text schema;
+    struct text name;
+    char kind; /* pg_proc.prokind: f p a w */
+    uint16_t argument_count;
+    uint16_t arguments_required; /* without those that have defaults */
+    bool variadic;
+    const uint32_t *argument_types;
+    uint32_t result_type;
+    bool returns_set;
+};
+
+struct type {
+    uint32_t oid;
+    struct text schema;
+    struct text name;
+    char kind;          /* pg_type.typtype: b c d e r m p */
+    uint32_t base;      /* domain: typbasetype; array: its element (typelem); range: its subtype */
+    bool is_array;
+    uint32_t relation;  /* composite: typrelid */
+    const uint32_t *check_functions; /* domain: functions outside pg_catalog in its checks */
+    size_t check_function_count;
+    bool user_input;    /* base type whose input function is outside pg_catalog */
+};
+
+/* An operator outside pg_catalog. */
+struct operator {
+    struct text schema;
+    struct text name;
+    uint32_t function;
+};
+
+/* A cast that runs a function outside pg_catalog. */
+struct cast {
+    uint32_t source;
+    uint32_t target;
+    uint32_t function;
+};
+
+/* --- building ------------------------------------------------------------------------------- */
+
+struct catalog *catalog_new(void);
+
+/* Memory for what the added structs point at. */
+struct arena *catalog_arena(struct catalog *catalog);
+
+/* Each copies the struct; what it points at must live in catalog_arena or for ever. */
+void catalog_add_schema(struct catalog *catalog, struct text name);
+void catalog_add_relation(struct catalog *catalog, const struct relation *relation);
+void catalog_add_function(struct catalog *catalog, const struct function *function);
+void catalog_add_type(struct catalog *catalog, const struct type *type);
+void catalog_add_operator(struct catalog *catalog, const struct operator *op);
+void catalog_add_cast(struct catalog *catalog, const struct cast *cast);
+
+/* Sorts and indexes; from now on only the functions below. `taken` is when it was read. */
+void catalog_seal(struct catalog *catalog, struct instant taken, int server_version);
+
+/* Reference counting, safe between threads. catalog_new starts with one reference. */
+struct catalog *catalog_retain(struct catalog *catalog);
+void catalog_release(struct catalog *catalog); /* NULL is fine */
+
+/* --- look-ups (sealed catalogs only) --------------------------------------------------------- */
+
+struct instant catalog_taken(const struct catalog *catalog);
+int catalog_server_version(const struct catalog *catalog); /* as server_version_num, 150020 */
+
+bool catalog_has_schema(const struct catalog *catalog, struct text name);
+
+/* By exact name; NULL if there is none. */
+const struct relation *catalog_relation(const struct catalog *catalog, struct text schema,
+                                        struct text name);
+const struct relation *catalog_relation_by_oid(const struct catalog *catalog, uint32_t oid);
+const struct type *catalog_type(const struct catalog *catalog, struct text schema, struct text name);
+const struct type *catalog_type_by_oid(const struct catalog *catalog, uint32_t oid);
+const struct function *catalog_function_by_oid(const struct catalog *catalog, uint32_t oid);
+const struct column *relation_column(const struct relation *relation, struct text name);
+const struct column *relation_column_by_number(const struct relation *relation, int16_t number);
+
+/* All functions (aggregates, procedures included) outside pg_catalog and information_schema with this
+ * name in any schema: *count of them from the returned pointer on; NULL and 0 if none. */
+const struct function *catalog_functions(const struct catalog *catalog, struct text name,
+                                         size_t *count);
+
+/* The same for operators. */
+const struct operator *catalog_operators(const struct catalog *catalog, struct text name,
+                                         size_t *count);
+
+/* Casts to or from this type that run a user function. */
+const struct cast *catalog_casts(const struct catalog *catalog, size_t *count);
+
+/* Every inheritance child or partition of the relation, all levels; *count of them in `arena`. */
+const struct relation *const *catalog_children(const struct catalog *catalog, struct arena *arena,
+                                               const struct relation *relation, size_t *count);
+
+#endif

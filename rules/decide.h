@@ -1,0 +1,84 @@
+/*
+ * decide.h - shape × policy → decision. Pure.
+ *
+ * A decision is made up to three times for one statement: from its text; again with the planner's
+ * cost and, where it is beyond rehearse_max_rows, its row estimate; again with the real number of rows.
+ * A number that is not known yet never fails its condition: it is listed as open instead, and the
+ * caller must find it out (or enforce it) before anything is committed.
+ */
+#ifndef PGWICKET_RULES_DECIDE_H
+#define PGWICKET_RULES_DECIDE_H
+
+#include "rules/policy.h"
+
+/* What is known of a statement's numbers. Zero: nothing. */
+struct numbers {
+    bool has_cost;
+    double cost;
+    bool has_rows;  /* rows of writes: real, or an estimate that rejects by its size */
+    int64_t rows;
+    bool rows_real; /* rows is the counted number, not an estimate */
+};
+
+enum condition {
+    CONDITION_NONE = 0,
+    CONDITION_NO_RULE,     /* no rule names this verb on this object */
+    CONDITION_HIDDEN,      /* a hidden column */
+    CONDITION_REJECT_RULE, /* a reject rule matched */
+    CONDITION_COLUMNS,
+    CONDITION_NOT_COLUMNS,
+    CONDITION_WHERE,
+    CONDITION_MAX_ROWS,
+    CONDITION_MAX_COST,
+    CONDITION_FOREIGN_KEYS, /* a limited write whose target has foreign-key actions */
+    CONDITION_INTROSPECTION,
+    CONDITION_SETTING,      /* a setting that may not be changed or read */
+    CONDITION_UNRESOLVED,   /* the catalog has no such object */
+    CONDITION_TWO_PHASE,    /* only for `all` on `*` */
+    CONDITION_EXPLAIN_ANALYZE, /* of a limited or held statement */
+    CONDITION_NOT_COUNTABLE,   /* rows cannot be counted before commit (spec 3.2) */
+};
+
+/* One action's outcome, for `judge --explain`, the audit log and messages. */
+struct action_decision {
+    const struct action *action;
+    enum verdict verdict;
+    const struct rule *rule;     /* that decided; NULL: none matched */
+    const struct rule *nearest;  /* on rejection: first rule with the same verb and object, or NULL */
+    enum condition failed;       /* why: of `nearest`, or what is wrong with the action itself */
+    struct text column;          /* CONDITION_HIDDEN, COLUMNS, NOT_COLUMNS: which */
+    int64_t open_rows;           /* max_rows still to be enforced; LIMIT_NONE if none or proven */
+    double open_cost;            /* max_cost still to be asked for; < 0 if none */
+    bool implicit;               /* needed no rule (harmless function, catalog column, …) */
+};
+
+struct decision {
+    enum verdict verdict;               /* the strictest */
+    const struct action_decision *actions;
+    size_t action_count;
+    const struct action_decision *decisive; /* first of the strictest; NULL when there are no actions */
+
+    enum condition failed; /* on rejection, also where no action is to blame */
+    struct text subject;   /* setting name, …, for such */
+
+    /* Open limits of the whole statement: */
+    bool needs_cost;          /* EXPLAIN must be asked before it may run */
+    int64_t select_rows_max;  /* stop the result there; LIMIT_NONE */
+    int64_t write_rows_max;   /* smallest open limit of its writes; LIMIT_NONE: needs no counting */
+    int64_t quorum;           /* holds: the largest */
+};
+
+/* What may be decided on besides the policy's rules. */
+struct decide_context {
+    const struct policy *policy;
+    const struct catalog *catalog; /* NULL: offline */
+
+    /* Values of `settings:` for this agent, attributes put in, same order as policy->settings. */
+    const struct text *setting_values;
+};
+
+/* `out` and what it points at live in `arena` and refer to shape and policy. */
+void decide(struct arena *arena, const struct decide_context *context, const struct shape *shape,
+            const struct numbers *numbers, struct decision *out);
+
+#endif
