@@ -1,0 +1,106 @@
+/*
+ * walk.h - the walk from raw parse tree to shape; internal to parser/.
+ *
+ * One `struct walk` for each statement. Every function adds actions, settings, facts to it, or fails it;
+ * after walk_fail the rest of the walk may go on but its result is thrown away. A node kind or an
+ * option that a function does not know fails the walk: nothing is skipped silently.
+ *
+ *   walk.c          walk_statement (top), failing, adding actions, depth
+ *   walk_query.c    SELECT, INSERT, UPDATE, DELETE, MERGE: range tables, scopes, target lists
+ *   walk_column.c   which column of which relation a ColumnRef, `*`, whole row, attribute means
+ *   walk_expression.c  every expression node
+ *   walk_function.c function calls, operators, types and casts
+ *   walk_where.c    how strong a WHERE is
+ *   walk_utility.c, walk_ddl.c, walk_session.c …   every other statement kind
+ */
+#ifndef PGWICKET_PARSER_WALK_H
+#define PGWICKET_PARSER_WALK_H
+
+#include "parser/analyse.h"
+#include "parser/tree.h"
+
+struct scope; /* walk_query.c: range tables visible at one place, and the scope outside */
+
+struct walk {
+    struct arena *arena;
+    const struct analyse_context *context;
+
+    struct action *actions;
+    size_t action_count, action_capacity;
+    struct setting_use *settings;
+    size_t setting_count, setting_capacity;
+    struct text *functions;
+    size_t function_count, function_capacity;
+
+    struct shape *shape; /* facts are set here directly */
+    int depth;
+    bool inside_write;   /* what is read now is read by a write: PART_READ */
+    bool unresolved_names;
+
+    bool failed;
+    enum analyse_result result; /* when failed */
+    char sqlstate[6];
+    struct text message, detail, hint;
+    int location; /* byte offset of the fault, -1 none */
+};
+
+/* Fails the walk, first failure wins. `message` without "pgwicket: ". */
+void walk_fail(struct walk *walk, enum analyse_result result, const char *sqlstate, int location,
+               const char *message, ...) PRINTF_LIKE(5, 6);
+
+/* "not understood": unknown node or option, ANALYSE_REJECTED, 42501. */
+void walk_unknown(struct walk *walk, const char *where, int node_tag, int location);
+
+/* Depth guard for every recursive function: walk_enter false (and the walk failed with 54001) beyond
+ * LIMIT_STATEMENT_DEPTH; each true walk_enter is paired with walk_leave. */
+MUST_USE bool walk_enter(struct walk *walk);
+void walk_leave(struct walk *walk);
+
+/* Adds an action and returns it to be filled further; valid until the next one is added.
+ * `part` comes from walk->inside_write for selects. */
+struct action *walk_add(struct walk *walk, enum verb verb, struct object object, int location);
+
+/* An action on an object of another kind than a relation: "role:bob". */
+void walk_add_named(struct walk *walk, enum verb verb, enum object_kind kind, struct text name,
+                    int location);
+
+/* An action on schema.name, resolved through the path if no schema is written: `names` is the usual
+ * List of String (dotted name). For functions, types, operators, text search objects, … */
+struct object walk_object_from_names(struct walk *walk, List *names, int location);
+
+/* The relation that a RangeVar means (CTE names are not looked at here). Sets object; NULL relation if
+ * the catalog has none (then object.schema may be empty and `unresolved_names` is set). Fails the
+ * walk for a name without schema under qualified_only. */
+const struct relation *walk_relation(struct walk *walk, RangeVar *range, struct object *object);
+
+/* Decoded schema.name for a name that is going to be created: without schema, the first existing one on
+ * the path ("pg_temp" for temporary ones). */
+struct object walk_new_object(struct walk *walk, RangeVar *range);
+
+/* One query (SelectStmt, InsertStmt, UpdateStmt, DeleteStmt, MergeStmt), with no outer scope. Adds all
+ * its actions. True if it writes (also in a WITH, at any depth). Sets shape.returns_rows. */
+bool walk_query(struct walk *walk, Node *query);
+
+/* An expression outside a query (SET, EXECUTE arguments, defaults, policies, COPY's WHERE …):
+ * functions and sub-queries are judged; `relation` (may be NULL) gives the columns in scope. */
+void walk_expression(struct walk *walk, Node *expression, const struct relation *relation);
+
+/* A list of expressions likewise; NULL is fine. */
+void walk_expressions(struct walk *walk, List *expressions, const struct relation *relation);
+
+/* A type in a cast, column definition, …: what using a value of it runs (domain checks, input). */
+void walk_type(struct walk *walk, TypeName *type);
+
+/* A function by name as CREATE TRIGGER, EXECUTE FUNCTION, ALTER … use it: `call` on it. */
+void walk_call(struct walk *walk, List *names, int argument_count, int location);
+
+/* Any statement but the five queries. Sets shape.kind and facts. */
+void walk_utility(struct walk *walk, Node *statement);
+
+/* A whole statement: dispatches to the two above, sets shape.kind and shape.summary. */
+void walk_statement(struct walk *walk, Node *statement);
+
+/* A String node's or char pointer's text, copied into the arena. */
+struct text walk_text(struct walk *walk, const char *string);
+
+#endif
