@@ -14,6 +14,17 @@
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wswitch-enum" /* NodeTag has hundreds of values; default rejects */
 
+/* Where an ObjectType of PostgreSQL's has the name of an object_kind of ours (shape.h), it is called
+ * PG_OBJECT_… here. */
+#define OBJECT_SCHEMA       PG_OBJECT_SCHEMA
+#define OBJECT_ROLE         PG_OBJECT_ROLE
+#define OBJECT_DATABASE     PG_OBJECT_DATABASE
+#define OBJECT_EXTENSION    PG_OBJECT_EXTENSION
+#define OBJECT_LANGUAGE     PG_OBJECT_LANGUAGE
+#define OBJECT_PUBLICATION  PG_OBJECT_PUBLICATION
+#define OBJECT_SUBSCRIPTION PG_OBJECT_SUBSCRIPTION
+#define OBJECT_TABLESPACE   PG_OBJECT_TABLESPACE
+
 #include "postgres.h"
 
 #include "nodes/nodes.h"
@@ -21,6 +32,15 @@
 #include "nodes/pg_list.h"
 #include "nodes/primnodes.h"
 #include "nodes/value.h"
+
+#undef OBJECT_SCHEMA
+#undef OBJECT_ROLE
+#undef OBJECT_DATABASE
+#undef OBJECT_EXTENSION
+#undef OBJECT_LANGUAGE
+#undef OBJECT_PUBLICATION
+#undef OBJECT_SUBSCRIPTION
+#undef OBJECT_TABLESPACE
 
 /* port.h points the printf family at PostgreSQL's own; ours are libc's. */
 #undef printf
