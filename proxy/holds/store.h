@@ -1,0 +1,100 @@
+/*
+ * store.h - where holds live: durable, one writer thread, requests and answers.
+ *
+ * hold_store_post queues a request and returns at once. The store's own thread carries it out in one
+ * transaction and calls `done` on that thread; whatever the answer says is then durable (SQLite: WAL,
+ * synchronous FULL). The poster owns the request, must keep it alive until `done`, and frees it after.
+ * `done` is called exactly once for each posted request, in order, also on failure.
+ *
+ * The thread also expires holds (every second), lapses released ones that were not run in time, and
+ * deletes decided ones after `retain`.
+ */
+#ifndef PGWICKET_HOLDS_STORE_H
+#define PGWICKET_HOLDS_STORE_H
+
+#include "proxy/holds/hold.h"
+
+struct hold_store;
+
+enum hold_operation {
+    HOLD_OP_CREATE = 1, /* input: hold (all but id, state, digest, match), pending_max */
+    HOLD_OP_GET,        /* id (and agent: if not empty, only that agent's) */
+    HOLD_OP_LIST,       /* filter_state or all, agent (empty: any), after (id; 0: from newest), limit */
+    HOLD_OP_RELEASE,    /* id, approver, digest, policies: adds an approval; the last one releases */
+    HOLD_OP_REFUSE,     /* id, approver, digest, reason, policies */
+    HOLD_OP_CLAIM,      /* id, agent, session: released → running; only one session gets it */
+    HOLD_OP_RUN,        /* id, session: stores xid, backend_pid, backend_start, system_identifier, timeline */
+    HOLD_OP_FINISH,     /* id, session, new_state (executed, failed, drifted, unknown, or released to give
+                           the claim back), tag, error */
+};
+
+enum hold_answer {
+    HOLD_STORE_FAILED = 0, /* the store cannot be used: 58030; `problem` says why */
+    HOLD_OK,
+    HOLD_JOINED,           /* CREATE: the same statement already is pending, released or running */
+    HOLD_TOO_MANY,         /* CREATE: pending_max reached */
+    HOLD_NOT_FOUND,        /* also another agent's */
+    HOLD_WRONG_STATE,      /* the hold is in `holds[0]` with its state */
+    HOLD_WRONG_DIGEST,
+    HOLD_NOT_APPROVER,
+    HOLD_ALREADY_DECIDED,  /* this approver has approved it before */
+};
+
+struct hold_request {
+    enum hold_operation operation;
+    void (*done)(struct hold_request *request); /* on the store's thread */
+    void *owner;                                /* the poster's */
+
+    struct arena arena; /* of inputs and answer; arena_init before, arena_release after */
+
+    /* Inputs, see hold_operation. */
+    const struct hold *hold;
+    int64_t pending_max;
+    int64_t id;
+    struct text agent;
+    struct text session;
+    struct text approver;
+    const struct text *policies; /* that the approver is limited to; policy_count 0: all */
+    size_t policy_count;
+    uint8_t digest[SHA256_SIZE];
+    struct text reason;
+    enum hold_state filter_state; /* HOLD_NONE: all */
+    int64_t after;
+    int64_t limit;
+    enum hold_state new_state;
+    struct text tag;
+    struct text error;
+    struct text xid;
+    int64_t backend_pid;
+    struct text backend_start;
+    struct text system_identifier;
+    int64_t timeline;
+
+    /* Answer; memory in `arena`. CREATE, GET and every change give the hold as it is now. */
+    enum hold_answer answer;
+    struct hold **holds;
+    size_t hold_count;
+    char problem[256];
+    struct hold_request *next; /* the store's */
+};
+
+/* Told of every change of state after it is durable, on the store's thread: for waiting sessions,
+ * the audit log, live pages. The hold lives for the call only. */
+typedef void hold_listener(void *context, const struct hold *hold, enum hold_state before);
+
+/*
+ * Opens or creates "sqlite:PATH". On start holds found `running` are left so: see hold_store's README,
+ * crash recovery asks the server for their transaction (net/recover). NULL with `problem` on failure.
+ */
+struct hold_store *hold_store_open(const char *location, int64_t retain_us, hold_listener *listener,
+                                   void *context, char *problem, size_t size);
+
+void hold_store_post(struct hold_store *store, struct hold_request *request);
+
+/* Finishes what is queued, then ends the thread. */
+void hold_store_close(struct hold_store *store);
+
+/* Counts by state, for metrics and limits; safe from any thread, may be a moment old. */
+void hold_store_counts(struct hold_store *store, int64_t counts[HOLD_STATE_COUNT]);
+
+#endif

@@ -1,0 +1,47 @@
+/*
+ * api.h - the review listener: JSON API for approvers, health; later page and metrics.
+ *
+ * Runs an evhttp server on an event loop of its own thread. It reads agents' states and pauses them
+ * through `struct review_hooks`, holds through the store, and knows nothing of sessions.
+ * Source: spec 5.
+ */
+#ifndef PGWICKET_REVIEW_API_H
+#define PGWICKET_REVIEW_API_H
+
+#include "proxy/config/settings.h"
+#include "proxy/holds/store.h"
+
+struct review_agent {
+    struct text name;
+    struct text policy;
+    struct text upstream;
+    int64_t sessions;
+    int64_t waiting;
+    bool paused;
+    struct instant paused_at;
+    struct text paused_by;
+};
+
+/* What the rest of the process offers; all safe to call from the review thread. */
+struct review_hooks {
+    void *context;
+    /* The configuration of now; the caller releases it. */
+    struct configuration *(*configuration)(void *context);
+    /* All agents, in `arena`. */
+    const struct review_agent *(*agents)(void *context, struct arena *arena, size_t *count);
+    /* False: no such agent. Writes its own audit record. */
+    bool (*pause)(void *context, struct text agent, bool paused, struct text by);
+    /* Ready: every upstream reachable and the audit log writable; else `problem` says what is not. */
+    bool (*ready)(void *context, char *problem, size_t size);
+};
+
+struct review_server;
+
+/* NULL with `problem` if the address cannot be bound or the certificate not be read. `store` may be
+ * NULL (no rule holds). */
+struct review_server *review_start(const struct configuration *configuration,
+                                   struct hold_store *store, const struct review_hooks *hooks,
+                                   char *problem, size_t size);
+void review_stop(struct review_server *server);
+
+#endif
