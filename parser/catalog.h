@@ -19,10 +19,10 @@ struct catalog;
 
 struct column {
     struct text name;
-    int16_t number;    /* attnum, > 0; dropped columns are left out */
+    int16_t number;    /* attnum, > 0 and ascending; dropped columns are left out */
     uint32_t type;     /* pg_type.oid */
     bool not_null;
-    bool generated;    /* GENERATED ALWAYS AS … STORED */
+    bool generated;    /* GENERATED ALWAYS AS (…) */
     bool identity;
 };
 
@@ -47,10 +47,15 @@ struct foreign_key {
     size_t column_count;
 };
 
-/* A column (number 0: the relation as a whole) that a view's definition mentions. */
+/* What a view's definition reads of one relation. */
 struct view_source {
     uint32_t relation;
-    int16_t column;
+    int16_t column; /* attnum (a system column's is negative), or one of the two below */
+};
+
+enum {
+    VIEW_SOURCE_EVERY_COLUMN = 0,       /* a whole-row reference, or more than the server tells */
+    VIEW_SOURCE_ROWS_ONLY = INT16_MIN,  /* mentioned without any column, as in count(*) */
 };
 
 struct relation {
@@ -97,7 +102,7 @@ struct type {
     struct text schema;
     struct text name;
     char kind;          /* pg_type.typtype: b c d e r m p */
-    uint32_t base;      /* domain: typbasetype; array: its element (typelem); range: its subtype */
+    uint32_t base;      /* domain: typbasetype; array: its element (typelem); (multi)range: its subtype */
     bool is_array;
     uint32_t relation;  /* composite: typrelid */
     const uint32_t *check_functions; /* domain: functions outside pg_catalog in its checks */
@@ -167,7 +172,7 @@ const struct function *catalog_functions(const struct catalog *catalog, struct t
 const struct operator *catalog_operators(const struct catalog *catalog, struct text name,
                                          size_t *count);
 
-/* Casts to or from this type that run a user function. */
+/* Every cast that runs a function outside pg_catalog: *count of them. */
 const struct cast *catalog_casts(const struct catalog *catalog, size_t *count);
 
 /* Every inheritance child or partition of the relation, all levels; *count of them in `arena`. */
