@@ -1,0 +1,41 @@
+/*
+ * judge.h - one client message's text → what becomes of it: analyse() and decide() in one call. Pure.
+ *
+ * What holds for several statements in one text is decided here too: one rejection rejects all; a held
+ * or limited write, and a statement behind one that changes what judging depends on, must be sent by
+ * itself.
+ */
+#ifndef PGWICKET_SESSION_JUDGE_H
+#define PGWICKET_SESSION_JUDGE_H
+
+#include "parser/analyse.h"
+#include "rules/decide.h"
+#include "rules/message.h"
+
+struct judge_context {
+    const struct policy *policy;
+    const struct catalog *catalog;     /* NULL: offline */
+    const struct text *setting_values; /* decide_context.setting_values */
+};
+
+struct judgement {
+    struct analysis analysis;   /* its `unresolved_names`: a fresh catalog may change the verdict */
+    struct decision *decisions; /* one for each of analysis.statements; NULL when analysis failed */
+    enum verdict verdict;       /* the strictest; an empty text is allowed */
+    size_t decisive;            /* index of the first statement with that verdict */
+    struct error_text error;    /* when rejected, PostgreSQL's own syntax error included */
+    bool alone;                 /* rejected only because the statement must be sent by itself */
+};
+
+/*
+ * Judges by the text alone: limits that need numbers are open in the decisions. A rejected message
+ * whose decisive decision has CONDITION_UNRESOLVED may be answered by the server instead, under
+ * introspection: allow. Everything lives in `arena`, or in policy and catalog.
+ */
+void judge_text(struct arena *arena, const struct judge_context *context, struct text sql,
+                const uint32_t *types, size_t type_count, struct judgement *out);
+
+/* decide_context of the same policy, for decisions with numbers. */
+struct decide_context judge_decide_context(const struct judge_context *context);
+
+#endif
