@@ -17,7 +17,10 @@ struct arena_block {
     _Alignas(ALIGNMENT) uint8_t bytes[];
 };
 
-void arena_init(struct arena *arena) { *arena = (struct arena){0}; }
+void arena_init(struct arena *arena)
+{
+    *arena = (struct arena){0};
+}
 
 static void free_older_than(struct arena_block *block)
 {

@@ -18,7 +18,7 @@ struct arena {
 
 void arena_init(struct arena *arena);
 void arena_release(struct arena *arena); /* frees everything; the arena may be used again */
-void arena_reset(struct arena *arena);   /* forgets everything, keeps the first block for the next */
+void arena_reset(struct arena *arena); /* forgets everything, keeps the first block for the next */
 
 void *arena_allocate(struct arena *arena, size_t size);
 void *arena_array(struct arena *arena, size_t count, size_t size);

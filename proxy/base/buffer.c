@@ -66,7 +66,10 @@ void buffer_append_string(struct buffer *buffer, const char *string)
     buffer_append(buffer, string, strlen(string));
 }
 
-void buffer_append_byte(struct buffer *buffer, uint8_t byte) { buffer_append(buffer, &byte, 1); }
+void buffer_append_byte(struct buffer *buffer, uint8_t byte)
+{
+    buffer_append(buffer, &byte, 1);
+}
 
 void buffer_append_u16(struct buffer *buffer, uint16_t value)
 {
@@ -95,7 +98,8 @@ void buffer_printf(struct buffer *buffer, const char *format, ...)
     int size = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
     INVARIANT(size >= 0);
-    /* vsnprintf ends with a NUL; it falls on the byte that every allocation has beyond its capacity. */
+    /* vsnprintf ends with a NUL; it falls on the byte that every allocation has beyond its
+     * capacity. */
     uint8_t *room = buffer_reserve(buffer, (size_t)size);
     if (room != NULL) {
         vsnprintf((char *)room, (size_t)size + 1, format, again);

@@ -13,8 +13,8 @@ struct instant {
     int64_t us;
 };
 
-struct instant clock_now(void);     /* wall clock */
-int64_t clock_monotonic_us(void);   /* for durations */
+struct instant clock_now(void);   /* wall clock */
+int64_t clock_monotonic_us(void); /* for durations */
 
 enum { INSTANT_TEXT_SIZE = 32 };
 

@@ -34,7 +34,9 @@ uint8_t cursor_u8(struct cursor *cursor)
 uint16_t cursor_u16(struct cursor *cursor)
 {
     const uint8_t *b = take(cursor, 2);
-    return b != NULL ? (uint16_t)(b[0] << 8 | b[1]) : 0;
+    if (b == NULL)
+        return 0;
+    return (uint16_t)(b[0] << 8 | b[1]);
 }
 
 uint32_t cursor_u32(struct cursor *cursor)

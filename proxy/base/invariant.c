@@ -20,14 +20,20 @@ static void *checked(void *pointer)
     return pointer;
 }
 
-void *memory_allocate(size_t size) { return checked(malloc(size > 0 ? size : 1)); }
+void *memory_allocate(size_t size)
+{
+    return checked(malloc(size > 0 ? size : 1));
+}
 
 void *memory_allocate_zeroed(size_t count, size_t size)
 {
     return checked(calloc(count > 0 ? count : 1, size > 0 ? size : 1));
 }
 
-void *memory_resize(void *pointer, size_t size) { return checked(realloc(pointer, size > 0 ? size : 1)); }
+void *memory_resize(void *pointer, size_t size)
+{
+    return checked(realloc(pointer, size > 0 ? size : 1));
+}
 
 char *memory_copy_string(const char *string)
 {

@@ -1,8 +1,8 @@
 /*
  * invariant.h - assertions that stay on in every build.
  *
- * For our own mistakes only; everybody else's mistakes are error values. In a firewall, going on with
- * broken state is the worst outcome, so a broken invariant ends the process.
+ * For our own mistakes only; everybody else's mistakes are error values. In a firewall, going on
+ * with broken state is the worst outcome, so a broken invariant ends the process.
  */
 #ifndef PGWICKET_BASE_INVARIANT_H
 #define PGWICKET_BASE_INVARIANT_H

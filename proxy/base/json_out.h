@@ -2,6 +2,7 @@
  * json_out.h - writes JSON into a buffer. Commas are set by itself; the caller balances braces.
  *
  * Text that is not valid UTF-8 has its bad bytes replaced by U+FFFD, so the output is always valid.
+ * Characters that cannot be seen (unicode_is_invisible) are written as \uXXXX.
  */
 #ifndef PGWICKET_BASE_JSON_OUT_H
 #define PGWICKET_BASE_JSON_OUT_H
@@ -22,7 +23,7 @@ void json_key(struct json_out *json, const char *key);
 void json_text(struct json_out *json, struct text value);
 void json_string(struct json_out *json, const char *value); /* NULL writes null */
 void json_int(struct json_out *json, int64_t value);
-void json_number(struct json_out *json, double value);      /* null when not finite */
+void json_number(struct json_out *json, double value); /* null when not finite */
 void json_bool(struct json_out *json, bool value);
 void json_null(struct json_out *json);
 

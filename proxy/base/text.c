@@ -14,7 +14,10 @@ bool text_equal(struct text a, struct text b)
     return a.size == b.size && (a.size == 0 || memcmp(a.bytes, b.bytes, a.size) == 0);
 }
 
-bool text_is(struct text a, const char *string) { return text_equal(a, text_from(string)); }
+bool text_is(struct text a, const char *string)
+{
+    return text_equal(a, text_from(string));
+}
 
 bool text_is_ignoring_case(struct text a, const char *string)
 {

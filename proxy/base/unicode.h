@@ -4,8 +4,13 @@
 
 #include "proxy/base/buffer.h"
 
-/* As PostgreSQL checks it: no overlong forms, no surrogates, nothing above U+10FFFF; NUL is invalid. */
+/* As PostgreSQL checks it: no overlong forms, no surrogates, nothing above U+10FFFF; NUL is
+ * invalid. */
 bool utf8_valid(struct text text);
+
+/* Size in bytes of the character at the front; 0 if the bytes there are not UTF-8 (or NUL, or
+ * none). */
+size_t utf8_sequence(struct text text);
 
 /* Decodes the character at the front of valid UTF-8 text and returns its size in bytes. */
 size_t utf8_decode(struct text text, uint32_t *code_point);
@@ -18,7 +23,8 @@ bool unicode_is_invisible(uint32_t code_point);
 
 /*
  * Appends the text with every invisible character, and every byte that is not UTF-8, written as
- * \u{200B} (or \x1B for a byte), so that a terminal or page shows what is there.
+ * \u{200B} (or \xFF for a byte), so that a terminal or page shows what is there. A backslash stays
+ * as it is: the result is for eyes, not for parsing back.
  */
 void unicode_append_visible(struct buffer *out, struct text text);
 
