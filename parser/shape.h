@@ -196,6 +196,9 @@ struct shape {
     bool not_in_block;         /* refused by PostgreSQL inside a transaction block (VACUUM, …) */
     bool fetch_binary;
     bool positioned;           /* WHERE CURRENT OF */
+    bool tag_counts_writes;    /* exactly one node writes, and it is the top one (INSERT with its upsert
+                                  arm, UPDATE, DELETE, MERGE, COPY … FROM STDIN): the number in the
+                                  command tag is the rows written. False for writes in a WITH */
     bool volatile_functions;   /* calls anything not known to be immutable or stable built-in */
 
     /* Functions called, as the audit log lists them; "pg_catalog." is left out. */

@@ -37,7 +37,13 @@ enum condition {
     CONDITION_TWO_PHASE,    /* only for `all` on `*` */
     CONDITION_EXPLAIN_ANALYZE, /* of a limited or held statement */
     CONDITION_NOT_COUNTABLE,   /* rows cannot be counted before commit (spec 3.2) */
+    CONDITION_HELD_FORM,       /* needs approval, but came as COPY, PREPARE, DECLARE or EXPLAIN */
+    CONDITION_UNREHEARSABLE,   /* needs approval, but may not be rehearsed (spec 4.2) */
+    CONDITION_COUNT,
 };
+
+/* As a policy writes it: "columns", "where", "max_rows"; "" for those that no policy writes. */
+const char *condition_name(enum condition condition);
 
 /* One action's outcome, for `judge --explain`, the audit log and messages. */
 struct action_decision {
@@ -51,6 +57,13 @@ struct action_decision {
     double open_cost;            /* max_cost still to be asked for; < 0 if none */
     bool implicit;               /* needed no rule (harmless function, catalog column, …) */
 };
+
+/*
+ * A statement's decision covers what it wraps: PREPARE and DECLARE are decided as their query would be
+ * when run; what must be held or counted is rejected in such a form. A plain EXPLAIN has no open limits.
+ * Settings that need a rule, and statements that only `all` on `*` allows, are actions here too, behind
+ * those of the shape.
+ */
 
 struct decision {
     enum verdict verdict;               /* the strictest */

@@ -99,7 +99,7 @@ struct policy {
     bool transparent;          /* a rule `allow: [all] on: ["*"]` without conditions stands first enough
                                   that everything is allowed: spec 3.1 */
     bool search_path_pinned;   /* unless a rule allows `set` on setting:search_path */
-    const struct text *search_path;
+    const struct text *search_path; /* NULL: not written and not pinned, the server's own stays */
     size_t search_path_count;
     const struct object_pattern *hidden; /* column patterns */
     size_t hidden_count;
@@ -107,6 +107,11 @@ struct policy {
     size_t setting_count;
     const struct rule *rules;
     size_t rule_count;
+
+    /* What any policy of the file lets its agents create, alter or replace: a view of such a name is
+     * not an object of its own (spec 3.2). */
+    const struct object_pattern *makeable;
+    size_t makeable_count;
 
     /* `hold:`; durations in microseconds */
     int64_t hold_wait_us;
@@ -135,7 +140,14 @@ bool policy_may_make_objects(const struct policy *policy);
  * is default_transaction_read_only. */
 bool policy_reads_only(const struct policy *policy);
 
-/* Does any rule of the policy name this object literally? (spec 3.2, views) */
+/* An allow rule with all verbs on `*` that nothing before it can pre-empt, and no hidden columns:
+ * what `transparent` is set to. */
+bool policy_allows_everything(const struct policy *policy);
+
+/* Does some rule allow or hold this verb on this object, whatever its conditions? */
+bool policy_may(const struct policy *policy, enum verb verb, const struct object *object);
+
+/* Does any rule of the policy name this object literally, and may no agent make it? (spec 3.2, views) */
 bool policy_names_literally(const struct policy *policy, const struct object *object);
 
 /* Writes the rule in words: "allow update on shop.orders, columns status, notes, where: key,
