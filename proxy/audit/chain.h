@@ -7,7 +7,7 @@
 struct chain_check {
     uint64_t records;
     bool broken;
-    const char *file;      /* where it breaks */
+    const char *file; /* where it breaks */
     uint64_t line;
     char problem[256];
 };

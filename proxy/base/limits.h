@@ -7,6 +7,10 @@ enum {
      * parser's time (0.1 s) would be felt by other sessions. */
     LIMIT_STATEMENT_BYTES = 1024 * 1024,
 
+    /* A Query or Parse message: a longer statement is received up to here, so that it can be refused
+     * by an ordinary error and the session goes on; beyond, the connection is closed. */
+    LIMIT_STATEMENT_MESSAGE_BYTES = 16 * 1024 * 1024,
+
     /* Depth of the walk through a statement's tree. A C stack frame of the walk is below 512 bytes. */
     LIMIT_STATEMENT_DEPTH = 500,
 
@@ -43,6 +47,20 @@ enum {
 
     /* A statement text in an audit record. */
     LIMIT_AUDIT_TEXT_BYTES = 8 * 1024,
+
+    /* A line of the audit file: a raw statement and every text at its limit, each byte written as
+     * six ("\\u0000"). */
+    LIMIT_AUDIT_RECORD_BYTES = 8 * 1024 * 1024,
+
+    /* One packed list of a stored hold (types, values, settings): what LIMIT_HELD_BYTES can become in
+     * words, with room for names and lengths. */
+    LIMIT_HOLD_LIST_BYTES = 1024 * 1024,
+
+    /* Holds in one answer of the store. */
+    LIMIT_HOLDS_PER_LIST = 200,
+
+    /* Why a hold was refused: goes into an error message. */
+    LIMIT_REASON_BYTES = 1000,
 
     /* The fresh transaction's preamble that is repeated before a hold runs. */
     LIMIT_PREAMBLE_STATEMENTS = 64,
