@@ -19,7 +19,8 @@
 #include "parser/analyse.h"
 #include "parser/tree.h"
 
-struct scope; /* walk_query.c: range tables visible at one place, and the scope outside */
+struct scope;       /* walk_scope.h: range tables visible at one place, and the scope outside */
+struct walk_memory; /* walk_scope.c: what the walk has met */
 
 struct walk {
     struct arena *arena;
@@ -36,6 +37,8 @@ struct walk {
     int depth;
     bool inside_write;   /* what is read now is read by a write: PART_READ */
     bool unresolved_names;
+    bool writes;         /* an INSERT, UPDATE, DELETE or MERGE was met */
+    struct walk_memory *memory; /* NULL until first used */
 
     bool failed;
     enum analyse_result result; /* when failed */
@@ -93,6 +96,15 @@ void walk_type(struct walk *walk, TypeName *type);
 
 /* A function by name as CREATE TRIGGER, EXECUTE FUNCTION, ALTER … use it: `call` on it. */
 void walk_call(struct walk *walk, List *names, int argument_count, int location);
+
+/* What SELECT … INTO, met at any arm of a query, makes: `create` on its table. The query's own actions
+ * are added by who walks it. */
+void walk_into(struct walk *walk, IntoClause *into);
+
+/* A use of a setting in any spelling, the identity settings included: SET role is `set` on role:VALUE
+ * and no setting, a RESET of it nothing. For set_config and current_setting with constants too. */
+void walk_setting(struct walk *walk, enum setting_act act, struct text name, struct text value,
+                  bool value_unknown, int location);
 
 /* Any statement but the five queries. Sets shape.kind and facts. */
 void walk_utility(struct walk *walk, Node *statement);
