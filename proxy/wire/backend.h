@@ -43,11 +43,12 @@ struct error_fields {
     struct text message;
     struct text detail;
     struct text hint;
-    int position;         /* 0: none */
+    int position; /* 0: none */
 };
 MUST_USE bool decode_error(struct text body, struct error_fields *fields);
 
-/* The same body with `position` in place of its P field (0 drops it); false if it does not decode. */
+/* The same body with `position` in place of its P field (0 drops it); false if it does not decode.
+ */
 struct buffer;
 MUST_USE bool error_body_with_position(struct buffer *out, struct text body, int position);
 

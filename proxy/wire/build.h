@@ -1,7 +1,8 @@
 /*
  * build.h - writes messages of both directions into a buffer. Pure.
  *
- * Strings must hold no NUL. Overflow shows in the buffer.
+ * Strings must hold no NUL; in texts for people (errors, tags, reasons) one becomes "?". A message
+ * that does not fit is left out as a whole, and the buffer shows overflow.
  */
 #ifndef PGWICKET_WIRE_BUILD_H
 #define PGWICKET_WIRE_BUILD_H
@@ -33,11 +34,11 @@ struct error_message {
     const char *severity; /* "ERROR", "FATAL", "NOTICE", "WARNING" */
     const char *sqlstate;
     struct text message;
-    struct text detail;   /* may be empty; likewise hint */
+    struct text detail; /* may be empty; likewise hint */
     struct text hint;
-    int position;         /* 0: none */
+    int position; /* 0: none */
 };
-void build_error(struct buffer *out, const struct error_message *error); /* 'E' */
+void build_error(struct buffer *out, const struct error_message *error);   /* 'E' */
 void build_notice(struct buffer *out, const struct error_message *notice); /* 'N' */
 void build_ready(struct buffer *out, char status);
 void build_command_complete(struct buffer *out, struct text tag);
@@ -48,7 +49,8 @@ void build_empty_message(struct buffer *out, uint8_t type); /* '1' '2' '3' 'n' '
 void build_row_description(struct buffer *out, const struct text *names, uint16_t count);
 /* A value with NULL bytes is NULL. */
 void build_data_row(struct buffer *out, const struct text *values, uint16_t count);
-void build_negotiate(struct buffer *out, uint32_t minor, const struct text *options, uint32_t count);
+void build_negotiate(struct buffer *out, uint32_t minor, const struct text *options,
+                     uint32_t count);
 
 /* Authentication requests. */
 void build_auth_ok(struct buffer *out);

@@ -17,8 +17,9 @@ struct frame {
 };
 
 enum frame_result {
-    FRAME_BAD = 0,  /* length below 4 or beyond size_max: the stream cannot be followed further */
-    FRAME_PARTIAL,  /* more bytes are needed; type and size are set once the header is there (else 0) */
+    FRAME_BAD = 0, /* length below 4 or beyond size_max: the stream cannot be followed further */
+    FRAME_PARTIAL, /* more bytes are needed; type and size are set once the header is there (else 0)
+                    */
     FRAME_COMPLETE,
 };
 

@@ -1,8 +1,8 @@
 /*
  * frontend.h - messages that a client sends, typed. Pure; every text points into the frame.
  *
- * Each decode_* is true only if the body is exactly what its type declares: fields complete, nothing
- * left over. A difference between our reading and the server's would be a way in.
+ * Each decode_* is true only if the body is exactly what its type declares: fields complete,
+ * nothing left over. A difference between our reading and the server's would be a way in.
  */
 #ifndef PGWICKET_WIRE_FRONTEND_H
 #define PGWICKET_WIRE_FRONTEND_H
@@ -27,8 +27,9 @@ enum frontend_type {
     FRONTEND_TERMINATE = 'X',
 };
 
-/* Largest legal size of a message of this type (limits.h); 0 for a type that does not exist.
- * CopyData has none of its own: it streams (SIZE_MAX >> 1). */
+/* Largest size of a whole message of this type that is received (limits.h); 0 for a type that does
+ * not exist. CopyData has none of its own: it streams (SIZE_MAX >> 1). Statement texts are received
+ * beyond LIMIT_STATEMENT_BYTES, so that the session can refuse them with an ordinary error. */
 size_t frontend_size_max(uint8_t type);
 
 struct query_message {
@@ -41,18 +42,19 @@ struct parse_message {
     uint16_t type_count;
     const uint8_t *types; /* type_count network-order 32-bit OIDs, possibly unaligned */
 };
+/* 0, which leaves the type to the server, beyond the last. */
 uint32_t parse_message_type(const struct parse_message *message, uint16_t index);
 
 struct bind_message {
     struct text portal;
     struct text statement;
-    uint16_t format_count;
-    const uint8_t *formats; /* network-order 16-bit codes */
+    uint16_t format_count;  /* 0, 1 (for all values) or value_count */
+    const uint8_t *formats; /* network-order 16-bit codes, each 0 (text) or 1 (binary) */
     uint16_t value_count;
-    struct text values;     /* the values' bytes: each a 32-bit length (-1 NULL) and its bytes */
-    struct text result_formats; /* count and codes, as in the message */
-    struct text after_statement; /* all behind the two names: formats, values, result formats; may be
-                                    sent again under other names */
+    struct text values; /* the values' bytes: each a 32-bit length (-1 NULL) and its bytes */
+    struct text result_formats;  /* count and codes (each 0 or 1), as in the message */
+    struct text after_statement; /* all behind the two names: formats, values, result formats; may
+                                    be sent again under other names */
 };
 
 /* One bound value. */
@@ -72,7 +74,11 @@ struct named_message { /* Describe, Close */
 
 struct execute_message {
     struct text portal;
-    uint32_t rows_max; /* 0: all */
+    uint32_t rows_max; /* 0, or negative as an int32: all */
+};
+
+struct copy_fail_message {
+    struct text reason;
 };
 
 MUST_USE bool decode_query(struct text body, struct query_message *message);
@@ -80,5 +86,7 @@ MUST_USE bool decode_parse(struct text body, struct parse_message *message);
 MUST_USE bool decode_bind(struct text body, struct bind_message *message);
 MUST_USE bool decode_named(struct text body, struct named_message *message);
 MUST_USE bool decode_execute(struct text body, struct execute_message *message);
+MUST_USE bool decode_copy_fail(struct text body, struct copy_fail_message *message);
+MUST_USE bool decode_empty(struct text body); /* Sync, Flush, Terminate, CopyDone */
 
 #endif

@@ -1,9 +1,9 @@
 /*
  * scram.h - SCRAM-SHA-256 and SCRAM-SHA-256-PLUS as the server. Pure, but for random nonces.
  *
- * Source: RFC 5802, RFC 7677, RFC 5929 (tls-server-end-point), PostgreSQL manual "SASL Authentication".
- * An agent that does not exist runs the same exchange against a mock verifier that depends on its name
- * and a secret of this process, and then fails like a wrong password.
+ * Source: RFC 5802, RFC 7677, RFC 5929 (tls-server-end-point), PostgreSQL manual "SASL
+ * Authentication". An agent that does not exist runs the same exchange against a mock verifier that
+ * depends on its name and a secret of this process, and then fails like a wrong password.
  */
 #ifndef PGWICKET_WIRE_SCRAM_H
 #define PGWICKET_WIRE_SCRAM_H
@@ -47,13 +47,22 @@ struct scram_exchange *scram_start(const struct scram_verifier *verifier, bool k
 void scram_free(struct scram_exchange *exchange); /* NULL is fine */
 
 enum scram_result {
-    SCRAM_FAILED = 0,   /* 28P01, "password authentication failed" */
-    SCRAM_BAD_MESSAGE,  /* 08P01, malformed */
-    SCRAM_CONTINUE,     /* send `reply` as AuthenticationSASLContinue */
-    SCRAM_DONE,         /* send `reply` as AuthenticationSASLFinal, then AuthenticationOk */
+    SCRAM_FAILED = 0,  /* not who it says it is: scram_failure says why, mostly 28P01 */
+    SCRAM_BAD_MESSAGE, /* malformed, or asks for what is not supported: scram_failure, mostly 08P01
+                        */
+    SCRAM_CONTINUE,    /* send `reply` as AuthenticationSASLContinue */
+    SCRAM_DONE,        /* send `reply` as AuthenticationSASLFinal, then AuthenticationOk */
 };
 
 /* The body of each 'p' message in turn. `reply` lives until the next call. */
 enum scram_result scram_step(struct scram_exchange *exchange, struct text body, struct text *reply);
+
+/* For the FATAL error after SCRAM_FAILED or SCRAM_BAD_MESSAGE. */
+struct scram_failure {
+    const char *sqlstate;
+    const char *message; /* NULL: wrong password or unknown name, 'password authentication failed
+                            for user "…"' */
+};
+struct scram_failure scram_failure(const struct scram_exchange *exchange);
 
 #endif
