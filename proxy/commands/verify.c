@@ -1,4 +1,4 @@
-/* verify.c - `pgwicket verify`: says whether the chain of audit files holds, and where it breaks. */
+/* verify.c - `pgwicket verify`: says whether the chain of audit files holds, or where it breaks. */
 #include "proxy/commands/commands.h"
 
 #include "proxy/audit/chain.h"
