@@ -1,8 +1,8 @@
 /*
  * tree.h - PostgreSQL's node headers, made fit for libpg_query. Included by parser's .c files only.
  *
- * The headers are those of the server of the same major; libpg_query differs from them in a few places
- * (canon.md, "Scanner API"): its globals are thread-local, its scanner state is one int larger.
+ * The headers are those of the server of the same major; libpg_query differs from them in a few places:
+ * its globals are thread-local, its scanner state is larger, its token numbers are its own (lex.c).
  */
 #ifndef PGWICKET_PARSER_TREE_H
 #define PGWICKET_PARSER_TREE_H
@@ -25,6 +25,12 @@
 #define OBJECT_SUBSCRIPTION PG_OBJECT_SUBSCRIPTION
 #define OBJECT_TABLESPACE   PG_OBJECT_TABLESPACE
 
+/* Plain variables in the headers, thread-local in libpg_query: unusable under their own names, and so
+ * are the header's inline functions and macros that touch them. parse.c declares what it needs. */
+#define CurrentMemoryContext tree_h_hides_CurrentMemoryContext
+#define PG_exception_stack   tree_h_hides_PG_exception_stack
+#define error_context_stack  tree_h_hides_error_context_stack
+
 #include "postgres.h"
 
 #include "nodes/nodes.h"
@@ -41,6 +47,10 @@
 #undef OBJECT_PUBLICATION
 #undef OBJECT_SUBSCRIPTION
 #undef OBJECT_TABLESPACE
+
+#undef CurrentMemoryContext
+#undef PG_exception_stack
+#undef error_context_stack
 
 /* port.h points the printf family at PostgreSQL's own; ours are libc's. */
 #undef printf

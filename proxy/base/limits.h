@@ -17,6 +17,10 @@ enum {
     /* Statements in one simple Query. */
     LIMIT_STATEMENTS_PER_QUERY = 1000,
 
+    /* The canonical print of one message: spaces between tokens double the densest text, escapes of
+     * invisible characters can make six bytes of one. */
+    LIMIT_PRINT_BYTES = 4 * LIMIT_STATEMENT_BYTES,
+
     /* Startup packet, as in PostgreSQL (MAX_STARTUP_PACKET_LENGTH). */
     LIMIT_STARTUP_BYTES = 10000,
 

@@ -1,0 +1,412 @@
+/*
+ * analyse.c - one client message: checks, parses, walks, prints, and checks the print.
+ *
+ * Each step either fails the whole message with an error for the agent or hands on to the next. The
+ * last step lexes the print again: a print that would be read otherwise than the text that was judged
+ * rejects the message, whatever the reason.
+ *
+ * Stack: the parser's does not grow with the text; the walk's is at most LIMIT_STATEMENT_DEPTH frames
+ * of each of its functions. A thread with 1 MiB of stack is enough (8 MiB under AddressSanitizer).
+ */
+#include "parser/analyse.h"
+
+#include "parser/comments.h"
+#include "parser/print.h"
+#include "parser/walk.h"
+#include "proxy/base/invariant.h"
+#include "proxy/base/limits.h"
+#include "proxy/base/unicode.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    MESSAGE_BYTES_MAX = 200,
+    VISIBLE_BYTES_MAX = 16 * 1024,
+    /* PostgreSQL's errors quote the text; nobody reads more of it than this. */
+    POSTGRES_MESSAGE_BYTES_MAX = 8 * 1024,
+};
+
+struct work {
+    struct arena *arena;
+    const struct analyse_context *context;
+    struct grammar_visit visit;
+    struct text sql;     /* as it came, ends with NUL */
+    struct text blanked; /* without comments; same offsets */
+    struct tokens tokens;
+    struct statement *statements;
+    struct analysis *out;
+};
+
+/* --- failing ---------------------------------------------------------------------------------- */
+
+static void fail_as(struct work *work, enum analyse_result result, const char *sqlstate)
+{
+    work->out->result = result;
+    memcpy(work->out->sqlstate, sqlstate, sizeof work->out->sqlstate);
+}
+
+/* "pgwicket: <what>; nothing was run", in visible characters and short enough for any driver. */
+static struct text own_message(struct arena *arena, struct text what)
+{
+    static const char before[] = "pgwicket: ", after[] = "; nothing was run";
+    struct buffer visible;
+    buffer_init(&visible, VISIBLE_BYTES_MAX);
+    unicode_append_visible(&visible, what);
+    struct text shown =
+        text_cut(buffer_text(&visible), MESSAGE_BYTES_MAX - (sizeof before + sizeof after - 2));
+    struct text message = arena_printf(arena, "%s%.*s%s", before, TEXT_ARGS(shown), after);
+    buffer_release(&visible);
+    return message;
+}
+
+static void fail(struct work *work, enum analyse_result result, const char *sqlstate,
+                 struct text what)
+{
+    fail_as(work, result, sqlstate);
+    work->out->message = own_message(work->arena, what);
+}
+
+static void fail_too_large(struct work *work, struct text what)
+{
+    fail(work, ANALYSE_TOO_LARGE, "54001", what);
+    work->out->detail = arena_printf(work->arena,
+                                     "Limits: %d MiB of text, %d levels of nesting, %d statements.",
+                                     LIMIT_STATEMENT_BYTES / (1024 * 1024), LIMIT_STATEMENT_DEPTH,
+                                     LIMIT_STATEMENTS_PER_QUERY);
+    work->out->hint = TEXT("Split it into several statements, or replace long chains of OR or + by "
+                           "IN (...) or a VALUES list.");
+}
+
+/* Of the byte at `offset`, in characters from 1. */
+static int position_of(struct text sql, size_t offset)
+{
+    return (int)utf8_length((struct text){sql.bytes, offset < sql.size ? offset : sql.size}) + 1;
+}
+
+/* --- size and encoding ------------------------------------------------------------------------ */
+
+/* How many bytes PostgreSQL takes a character to have, by its first. */
+static size_t claimed_size(uint8_t first)
+{
+    if ((first & 0xE0) == 0xC0)
+        return 2;
+    if ((first & 0xF0) == 0xE0)
+        return 3;
+    return (first & 0xF8) == 0xF0 ? 4 : 1;
+}
+
+static void fail_bad_text(struct work *work, struct text sql)
+{
+    for (size_t size; (size = utf8_sequence(sql)) > 0; sql.size -= size)
+        sql.bytes += size;
+    INVARIANT(sql.size > 0);
+    size_t claimed = claimed_size((uint8_t)*sql.bytes);
+    char bytes[4 * 5 + 1] = "";
+    for (size_t i = 0; i < claimed && i < sql.size; i++)
+        snprintf(bytes + i * 5, sizeof bytes - i * 5, " 0x%02x", (uint8_t)sql.bytes[i]);
+    fail_as(work, ANALYSE_BAD_TEXT, "22021");
+    work->out->message =
+        arena_printf(work->arena, "invalid byte sequence for encoding \"UTF8\":%s", bytes);
+}
+
+static bool text_is_fine(struct work *work, struct text sql)
+{
+    if (sql.size > LIMIT_STATEMENT_BYTES)
+        fail_too_large(work, arena_printf(work->arena,
+                                          "statement is too long to check (%zu bytes, limit %d)",
+                                          sql.size, LIMIT_STATEMENT_BYTES));
+    else if (!utf8_valid(sql))
+        fail_bad_text(work, sql);
+    else
+        return true;
+    return false;
+}
+
+/* --- parsing ---------------------------------------------------------------------------------- */
+
+static bool blank_comments(struct work *work, enum comments_result *result)
+{
+    *result = comments_blank(work->visit, work->arena, work->sql, &work->blanked);
+    switch (*result) {
+    case COMMENTS_BLANKED:
+    case COMMENTS_NOT_LEXED:
+        return true;
+    case COMMENTS_OPERATORS:
+        fail_too_large(work, TEXT("a run of operator characters is too long to check"));
+        return false;
+    case COMMENTS_REFUSED:
+        break;
+    }
+    fail(work, ANALYSE_REJECTED, "42501",
+         TEXT("a comment inside a string literal that goes on in the next line is not understood"));
+    return false;
+}
+
+static void fail_syntax(struct work *work, const struct grammar_error *error)
+{
+    if (grammar_error_is_depth(error)) {
+        fail_too_large(work, TEXT("statement is too deeply nested to check"));
+        return;
+    }
+    struct analysis *out = work->out;
+    fail_as(work, ANALYSE_SYNTAX, error->sqlstate);
+    out->message = text_cut(error->message, POSTGRES_MESSAGE_BYTES_MAX);
+    out->detail = text_cut(error->detail, POSTGRES_MESSAGE_BYTES_MAX);
+    out->hint = text_cut(error->hint, POSTGRES_MESSAGE_BYTES_MAX);
+    if (error->position <= 0)
+        return;
+    /* Comments may have held characters of several bytes where now are as many spaces. */
+    size_t offset = 0;
+    for (int i = 1; i < error->position && offset < work->blanked.size; i++)
+        offset += utf8_sequence((struct text){work->blanked.bytes + offset,
+                                              work->blanked.size - offset});
+    out->position = position_of(work->sql, offset);
+}
+
+/* NULL with an error in `out`, or the list of RawStmt (NIL, which is also NULL, for an empty text). */
+static bool parse(struct work *work, List **tree)
+{
+    enum comments_result comments;
+    if (!blank_comments(work, &comments))
+        return false;
+    struct grammar_error error;
+    if (!grammar_parse(work->visit, work->blanked.bytes, tree, work->arena, &error)) {
+        fail_syntax(work, &error);
+        return false;
+    }
+    if (list_length(*tree) > LIMIT_STATEMENTS_PER_QUERY) {
+        fail_too_large(work, arena_printf(work->arena,
+                                          "too many statements in one message (%d, limit %d)",
+                                          list_length(*tree), LIMIT_STATEMENTS_PER_QUERY));
+        return false;
+    }
+    if (comments == COMMENTS_BLANKED &&
+        lex_tokens(work->visit, work->arena, work->blanked.bytes, &work->tokens))
+        return true;
+    fail(work, ANALYSE_REJECTED, "42501", TEXT("the statement's comments are not understood"));
+    return false;
+}
+
+/* --- one statement ---------------------------------------------------------------------------- */
+
+struct part {
+    size_t start, end; /* bytes */
+    size_t first_token, end_token;
+};
+
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+static struct text trimmed(struct text text)
+{
+    while (text.size > 0 && is_space(text.bytes[0])) {
+        text.bytes++;
+        text.size--;
+    }
+    while (text.size > 0 && is_space(text.bytes[text.size - 1]))
+        text.size--;
+    return text;
+}
+
+/* Finds a statement's tokens. Everything between statements must be a semicolon, and no token may be
+ * left over, or something was parsed that would not be judged. */
+static bool find_part(struct work *work, const RawStmt *raw, size_t next_token, struct part *part)
+{
+    const struct tokens *tokens = &work->tokens;
+    size_t start = (size_t)raw->stmt_location;
+    size_t end = raw->stmt_len > 0 ? start + (size_t)raw->stmt_len : work->sql.size;
+    if (raw->stmt_location < 0 || end > work->sql.size)
+        return false;
+    size_t at = next_token;
+    while (at < tokens->count && (size_t)tokens->items[at].location < start)
+        if (tokens->items[at++].kind != ';')
+            return false;
+    *part = (struct part){.start = start, .end = end, .first_token = at};
+    while (at < tokens->count && (size_t)tokens->items[at].location < end)
+        at++;
+    part->end_token = at;
+    return at > part->first_token;
+}
+
+static bool only_semicolons_from(const struct tokens *tokens, size_t at)
+{
+    while (at < tokens->count && tokens->items[at].kind == ';')
+        at++;
+    return at == tokens->count;
+}
+
+static bool find_parameter_max(struct work *work, const struct part *part, struct shape *shape)
+{
+    for (size_t i = part->first_token; i < part->end_token; i++) {
+        const struct token *token = &work->tokens.items[i];
+        if (token->kind != TOKEN_PARAM)
+            continue;
+        if (token->number < 0 || token->number > UINT16_MAX) {
+            fail(work, ANALYSE_REJECTED, "42P02", TEXT("a parameter's number is out of range"));
+            work->out->position = position_of(work->sql, (size_t)token->location);
+            return false;
+        }
+        if (token->number > shape->parameter_max)
+            shape->parameter_max = (uint16_t)token->number;
+    }
+    return true;
+}
+
+static void fail_walk(struct work *work, const struct walk *walk)
+{
+    if (walk->result == ANALYSE_TOO_LARGE)
+        fail_too_large(work, walk->message);
+    else
+        fail(work, walk->result, walk->sqlstate, walk->message);
+    if (walk->detail.size > 0)
+        work->out->detail = walk->detail;
+    if (walk->hint.size > 0)
+        work->out->hint = walk->hint;
+    if (walk->location >= 0)
+        work->out->position = position_of(work->sql, (size_t)walk->location);
+}
+
+static void take_shape(struct walk *walk, struct statement *statement, struct text sql)
+{
+    ptrdiff_t start = statement->original.bytes - sql.bytes;
+    for (size_t i = 0; i < walk->action_count; i++)
+        if (walk->actions[i].location >= start)
+            walk->actions[i].location -= (int)start;
+    statement->shape.actions = walk->actions;
+    statement->shape.action_count = walk->action_count;
+    statement->shape.settings = walk->settings;
+    statement->shape.setting_count = walk->setting_count;
+    statement->shape.functions = walk->functions;
+    statement->shape.function_count = walk->function_count;
+}
+
+static bool walk_part(struct work *work, const RawStmt *raw, const struct part *part,
+                      struct statement *statement)
+{
+    struct walk walk = {
+        .arena = work->arena,
+        .context = work->context,
+        .shape = &statement->shape,
+        .location = -1,
+    };
+    statement->original =
+        trimmed((struct text){work->sql.bytes + part->start, part->end - part->start});
+    walk_statement(&walk, raw->stmt);
+    work->out->unresolved_names |= walk.unresolved_names;
+    if (walk.failed) {
+        fail_walk(work, &walk);
+        return false;
+    }
+    take_shape(&walk, statement, work->sql);
+    return find_parameter_max(work, part, &statement->shape);
+}
+
+static bool walk_parts(struct work *work, List *tree, struct part *parts)
+{
+    size_t next_token = 0;
+    for (int i = 0; i < list_length(tree); i++) {
+        const RawStmt *raw = list_nth_node(RawStmt, tree, i);
+        if (!find_part(work, raw, next_token, &parts[i])) {
+            fail(work, ANALYSE_REJECTED, "42501",
+                 TEXT("the message cannot be divided into statements"));
+            return false;
+        }
+        if (!walk_part(work, raw, &parts[i], &work->statements[i]))
+            return false;
+        next_token = parts[i].end_token;
+    }
+    if (only_semicolons_from(&work->tokens, next_token))
+        return true;
+    fail(work, ANALYSE_REJECTED, "42501", TEXT("the message cannot be divided into statements"));
+    return false;
+}
+
+/* --- print ------------------------------------------------------------------------------------ */
+
+/* Prints all statements with "; " between them, and drops the tokens that stand for the semicolons of
+ * the original, so that what is left is what the print must lex to. */
+static void print_parts(struct work *work, const struct part *parts, size_t count,
+                        struct buffer *out, size_t *ends)
+{
+    struct tokens kept = {.items = work->tokens.items};
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0) {
+            kept.items[kept.count++] = (struct token){.kind = ';'};
+            buffer_append_string(out, "; ");
+        }
+        print_tokens(out, &work->tokens, parts[i].first_token, parts[i].end_token);
+        ends[i] = out->size;
+        for (size_t at = parts[i].first_token; at < parts[i].end_token; at++)
+            kept.items[kept.count++] = work->tokens.items[at];
+    }
+    work->tokens.count = kept.count;
+}
+
+static void take_print(struct work *work, struct text print, const size_t *ends, size_t count)
+{
+    size_t start = 0;
+    for (size_t i = 0; i < count; i++) {
+        work->statements[i].print = (struct text){print.bytes + start, ends[i] - start};
+        start = ends[i] + sizeof "; " - 1;
+    }
+    work->out->print = print;
+}
+
+static bool print(struct work *work, const struct part *parts, size_t count)
+{
+    if (!print_can(&work->tokens)) {
+        fail(work, ANALYSE_REJECTED, "22021", TEXT("a string is not valid UTF-8 once unescaped"));
+        return false;
+    }
+    print_prepare(&work->tokens);
+    size_t *ends = arena_array(work->arena, count, sizeof *ends);
+    struct buffer out;
+    buffer_init(&out, LIMIT_PRINT_BYTES);
+    print_parts(work, parts, count, &out, ends);
+    bool fits = !out.overflow;
+    struct text text = arena_text(work->arena, buffer_text(&out));
+    buffer_release(&out);
+    if (!fits)
+        fail_too_large(work, TEXT("statement is too long to check once printed"));
+    else if (!lex_matches(work->visit, text.bytes, &work->tokens))
+        fail(work, ANALYSE_REJECTED, "42501",
+             TEXT("the statement cannot be printed so that it reads the same"));
+    else {
+        take_print(work, text, ends, count);
+        return true;
+    }
+    return false;
+}
+
+/* --- all -------------------------------------------------------------------------------------- */
+
+static void analyse_in_visit(struct work *work)
+{
+    List *tree = NIL;
+    if (!parse(work, &tree))
+        return;
+    size_t count = (size_t)list_length(tree);
+    work->statements = arena_array(work->arena, count, sizeof *work->statements);
+    struct part *parts = arena_array(work->arena, count, sizeof *parts);
+    if (!walk_parts(work, tree, parts) || !print(work, parts, count))
+        return;
+    work->out->statements = work->statements;
+    work->out->statement_count = count;
+    work->out->result = ANALYSE_OK;
+}
+
+void analyse(struct arena *arena, const struct analyse_context *context, struct text sql,
+             struct analysis *out)
+{
+    *out = (struct analysis){.result = ANALYSE_REJECTED};
+    struct work work = {.arena = arena, .context = context, .out = out};
+    if (!text_is_fine(&work, sql))
+        return;
+    work.sql = arena_text(arena, sql);
+    work.visit = grammar_enter();
+    analyse_in_visit(&work);
+    grammar_leave(work.visit);
+}
