@@ -92,7 +92,8 @@ struct hold {
     struct instant created;
     struct instant expires;
     struct instant run_until;
-    int64_t wait_us; /* how long its session waits, for "waiting_until" */
+    int64_t wait_us;       /* how long its session waits, for "waiting_until" */
+    int64_t run_within_us; /* the last approval sets run_until to its time and this; 0: no end */
 
     /* Decisions. */
     int64_t quorum;
@@ -112,9 +113,10 @@ struct hold {
     int64_t timeline;
 
     /* Outcome. */
-    struct instant finished;
+    struct instant finished;     /* when it reached a final state */
     struct text outcome_tag;     /* "DELETE 42" */
     struct text outcome_error;
+    struct text outcome_effect;  /* JSON: of a drifted run, what it would have done; may be empty */
 
     int64_t follows;             /* the hold of the same statement that was executed before; 0 */
     int64_t replaced_by;
@@ -127,10 +129,15 @@ struct hold {
 /* Over statement, types, values, settings, effect, agent, upstream: what the approver was shown. */
 void hold_digest(const struct hold *hold, uint8_t digest[SHA256_SIZE]);
 
-/* Over agent, upstream, statement, types, values, settings: equal means "the same sent again". */
+/* Over agent, upstream, statement, types, values, settings: equal means "the same sent again". Values
+ * are compared as they were sent, so the same value in another wire format is another statement. */
 void hold_match(const struct hold *hold, uint8_t match[SHA256_SIZE]);
 
-/* May this approver decide it? `policies` are those the approver is limited to (0: all). */
+/* May an approver who is limited to these policies (0: all) see it? */
+bool hold_visible(const struct hold *hold, const struct text *policies, size_t policy_count);
+
+/* May this approver decide it? Its policy must be visible to them, and of each group of `approvers`
+ * they must be one. Nobody decides for an agent of their own name. */
 bool hold_approver_may(const struct hold *hold, struct text approver, const struct text *policies,
                        size_t policy_count);
 

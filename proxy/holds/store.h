@@ -17,15 +17,17 @@
 struct hold_store;
 
 enum hold_operation {
-    HOLD_OP_CREATE = 1, /* input: hold (all but id, state, digest, match), pending_max */
-    HOLD_OP_GET,        /* id (and agent: if not empty, only that agent's) */
-    HOLD_OP_LIST,       /* filter_state or all, agent (empty: any), after (id; 0: from newest), limit */
+    HOLD_OP_CREATE = 1, /* input: hold (all but id, state, digest, match; created where it is 0),
+                           pending_max (< 0: no limit); or replaces, session: see below */
+    HOLD_OP_GET,        /* id (and agent: if not empty, only that agent's), policies */
+    HOLD_OP_LIST,       /* filter_state or all, agent (empty: any), policies, after (id; 0: from
+                           newest), limit; newest first */
     HOLD_OP_RELEASE,    /* id, approver, digest, policies: adds an approval; the last one releases */
-    HOLD_OP_REFUSE,     /* id, approver, digest, reason, policies */
+    HOLD_OP_REFUSE,     /* id, approver, digest, reason (not empty), policies */
     HOLD_OP_CLAIM,      /* id, agent, session: released → running; only one session gets it */
     HOLD_OP_RUN,        /* id, session: stores xid, backend_pid, backend_start, system_identifier, timeline */
     HOLD_OP_FINISH,     /* id, session, new_state (executed, failed, drifted, unknown, or released to give
-                           the claim back), tag, error */
+                           the claim back), tag, error, effect */
 };
 
 enum hold_answer {
@@ -50,6 +52,9 @@ struct hold_request {
     /* Inputs, see hold_operation. */
     const struct hold *hold;
     int64_t pending_max;
+    int64_t replaces; /* CREATE after a drift: the hold whose effect changed. Still running under
+                         `session`, it becomes drifted (tag, error, effect) in the same transaction;
+                         it is told its replaced_by. The new one is not counted against pending_max. */
     int64_t id;
     struct text agent;
     struct text session;
@@ -64,6 +69,7 @@ struct hold_request {
     enum hold_state new_state;
     struct text tag;
     struct text error;
+    struct text effect;
     struct text xid;
     int64_t backend_pid;
     struct text backend_start;
@@ -78,12 +84,13 @@ struct hold_request {
     struct hold_request *next; /* the store's */
 };
 
-/* Told of every change of state after it is durable, on the store's thread: for waiting sessions,
- * the audit log, live pages. The hold lives for the call only. */
+/* Told of every change of state after it is durable, on the store's thread and before `done`: for
+ * waiting sessions, the audit log, live pages. An approval that does not suffice yet is told with
+ * `before` equal to the state. The hold lives for the call only. */
 typedef void hold_listener(void *context, const struct hold *hold, enum hold_state before);
 
 /*
- * Opens or creates "sqlite:PATH". On start holds found `running` are left so: see hold_store's README,
+ * Opens or creates "sqlite:PATH" (absolute, mode 0600, one process at a time). On start holds found `running` are left so: see hold_store's README,
  * crash recovery asks the server for their transaction (net/recover). NULL with `problem` on failure.
  */
 struct hold_store *hold_store_open(const char *location, int64_t retain_us, hold_listener *listener,
