@@ -21,13 +21,13 @@ bool text_is(struct text a, const char *string)
 
 bool text_is_ignoring_case(struct text a, const char *string)
 {
-    return a.size == strlen(string) && strncasecmp(a.bytes, string, a.size) == 0;
+    return a.size == strlen(string) && (a.size == 0 || strncasecmp(a.bytes, string, a.size) == 0);
 }
 
 bool text_starts_with(struct text a, const char *prefix)
 {
     size_t size = strlen(prefix);
-    return a.size >= size && memcmp(a.bytes, prefix, size) == 0;
+    return a.size >= size && (size == 0 || memcmp(a.bytes, prefix, size) == 0);
 }
 
 bool text_has_byte(struct text a, char byte)

@@ -17,6 +17,11 @@ struct text {
 
 #define TEXT(literal) ((struct text){"" literal, sizeof(literal) - 1})
 
+/* The same in static tables. */
+/* clang-format off */
+#define TEXT_INIT(literal) {"" literal, sizeof(literal) - 1}
+/* clang-format on */
+
 /* For printf's "%.*s". */
 #define TEXT_ARGS(text) (int)(text).size, (text).bytes
 
