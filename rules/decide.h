@@ -50,7 +50,8 @@ struct action_decision {
     const struct action *action;
     enum verdict verdict;
     const struct rule *rule;     /* that decided; NULL: none matched */
-    const struct rule *nearest;  /* on rejection: first rule with the same verb and object, or NULL */
+    const struct rule *nearest;  /* on rejection: the rule of this verb and object that came
+                                  nearest to holding; NULL: none names them */
     enum condition failed;       /* why: of `nearest`, or what is wrong with the action itself */
     struct text column;          /* CONDITION_HIDDEN, COLUMNS, NOT_COLUMNS: which */
     int64_t open_rows;           /* max_rows still to be enforced; LIMIT_NONE if none or proven */

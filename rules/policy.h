@@ -160,4 +160,10 @@ struct text rule_in_words(struct arena *arena, const struct rule *rule);
  */
 struct text rule_problem(struct arena *arena, const struct rule *rule);
 
+/* Is everything that this rule names decided by rules before it? A text that names one; else empty. */
+struct text rule_shadowed(struct arena *arena, const struct policy *policy, size_t index);
+
+/* No condition is written: the rule decides on verb and object alone. */
+bool rule_is_unconditional(const struct rule *rule);
+
 #endif

@@ -1,0 +1,189 @@
+/*
+ * judge.c - see judge.h. Nothing runs of a message in which anything is rejected, so the first
+ * rejection is the message's answer.
+ */
+#include "proxy/session/judge.h"
+
+#include "rules/settings.h"
+
+#include <string.h>
+
+static const struct numbers no_numbers;
+
+struct decide_context judge_decide_context(const struct judge_context *context)
+{
+    return (struct decide_context){context->policy, context->catalog, context->setting_values};
+}
+
+static void take_parser_error(struct judgement *out)
+{
+    const struct analysis *analysis = &out->analysis;
+    memcpy(out->error.sqlstate, analysis->sqlstate, sizeof out->error.sqlstate);
+    out->error.message = analysis->message;
+    out->error.detail = analysis->detail;
+    out->error.hint = analysis->hint;
+}
+
+static void take_strictest(struct judgement *out)
+{
+    out->verdict = VERDICT_ALLOW;
+    for (size_t i = 0; i < out->analysis.statement_count; i++)
+        if (out->decisions[i].verdict < out->verdict) {
+            out->verdict = out->decisions[i].verdict;
+            out->decisive = i;
+        }
+}
+
+static void reject_for_company(struct judgement *out, size_t index, const char *message,
+                               const char *hint)
+{
+    out->verdict = VERDICT_REJECT;
+    out->decisive = index;
+    out->alone = true;
+    memcpy(out->error.sqlstate, "42501", sizeof out->error.sqlstate);
+    out->error.message = text_from(message);
+    out->error.detail = TEXT("");
+    out->error.hint = text_from(hint);
+}
+
+static bool is_limited_write(const struct statement *statement, const struct decision *decision)
+{
+    enum statement_kind kind = statement->shape.kind;
+    bool writes = kind == STATEMENT_WRITE || kind == STATEMENT_COPY_IN;
+    return decision->write_rows_max != LIMIT_NONE || (writes && decision->needs_cost);
+}
+
+static void check_company(struct judgement *out)
+{
+    const struct analysis *analysis = &out->analysis;
+    for (size_t i = 0; i < analysis->statement_count; i++)
+        if (out->decisions[i].verdict == VERDICT_HOLD) {
+            reject_for_company(out, i,
+                               "pgwicket: a statement that needs a person's approval must be sent by "
+                               "itself; nothing was run",
+                               "Send each statement as a message of its own.");
+            return;
+        } else if (is_limited_write(&analysis->statements[i], &out->decisions[i])) {
+            reject_for_company(out, i,
+                               "pgwicket: a write with a limit on its rows must be sent by itself; "
+                               "nothing was run",
+                               "Send each statement as a message of its own; BEGIN and COMMIT are "
+                               "messages of their own, too.");
+            return;
+        }
+}
+
+static bool passes_without_rule(struct arena *arena, const struct decide_context *context,
+                                const struct setting_use *use)
+{
+    struct text problem;
+    return setting_judge(arena, context, use, &problem) == SETTING_PASSES;
+}
+
+/* A pinned path cannot move; one that is not pinned moves by SET and by RESET. */
+static bool moves_judging(struct arena *arena, const struct decide_context *context,
+                          const struct setting_use *use)
+{
+    if (use->act == SETTING_SHOW)
+        return false;
+    if (use->act == SETTING_RESET_ALL || text_is(use->name, "search_path"))
+        return !context->policy->search_path_pinned;
+    return !passes_without_rule(arena, context, use);
+}
+
+/* What the statement changes of all that the verdict on a later one depends on: CHANGES_* bits. */
+static unsigned changes_of(struct arena *arena, const struct decide_context *context,
+                           const struct shape *shape)
+{
+    unsigned changes = shape->changes & (CHANGES_ROLE | CHANGES_OBJECTS | CHANGES_BY_CODE);
+    for (size_t i = 0; i < shape->setting_count; i++)
+        if (moves_judging(arena, context, &shape->settings[i]))
+            changes |= CHANGES_SETTINGS;
+    return changes;
+}
+
+static bool only_passing_settings(struct arena *arena, const struct decide_context *context,
+                                  const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->setting_count; i++)
+        if (!passes_without_rule(arena, context, &shape->settings[i]))
+            return false;
+    return shape->setting_count > 0 && shape->action_count == 0;
+}
+
+static bool is_transaction_control(enum statement_kind kind)
+{
+    return kind == STATEMENT_EMPTY || kind == STATEMENT_BEGIN || kind == STATEMENT_COMMIT ||
+           kind == STATEMENT_ROLLBACK || kind == STATEMENT_SAVEPOINT || kind == STATEMENT_RELEASE ||
+           kind == STATEMENT_ROLLBACK_TO;
+}
+
+static bool is_independent(struct arena *arena, const struct decide_context *context,
+                           const struct shape *shape, unsigned changes)
+{
+    if (is_transaction_control(shape->kind) || only_passing_settings(arena, context, shape))
+        return true;
+    return changes == CHANGES_OBJECTS && shape->kind == STATEMENT_SELECT &&
+           shape->action_count == 0 && shape->function_count == 0;
+}
+
+/* Under a transparent policy no verdict depends on anything. */
+static void check_order(struct arena *arena, const struct decide_context *context,
+                        struct judgement *out)
+{
+    unsigned changes = 0;
+    for (size_t i = 0; i < out->analysis.statement_count && !context->policy->transparent; i++) {
+        const struct shape *shape = &out->analysis.statements[i].shape;
+        if (changes != 0 && !is_independent(arena, context, shape, changes)) {
+            reject_for_company(out, i,
+                               "pgwicket: what a statement means may depend on those before it in one "
+                               "message; nothing was run",
+                               "Send statements that change objects, settings or roles, or run code, as "
+                               "messages of their own.");
+            return;
+        }
+        changes |= changes_of(arena, context, shape);
+    }
+}
+
+static void decide_statements(struct arena *arena, const struct decide_context *context,
+                              struct judgement *out)
+{
+    size_t count = out->analysis.statement_count;
+    out->decisions = arena_array(arena, count, sizeof *out->decisions);
+    for (size_t i = 0; i < count; i++)
+        decide(arena, context, &out->analysis.statements[i].shape, &no_numbers, &out->decisions[i]);
+    take_strictest(out);
+    if (out->verdict == VERDICT_REJECT) {
+        const struct shape *shape = &out->analysis.statements[out->decisive].shape;
+        out->error = message_rejected(arena, context, shape, &out->decisions[out->decisive],
+                                      &no_numbers);
+        return;
+    }
+    if (count > 1)
+        check_company(out);
+    if (count > 1 && out->verdict != VERDICT_REJECT)
+        check_order(arena, context, out);
+}
+
+void judge_text(struct arena *arena, const struct judge_context *context, struct text sql,
+                const uint32_t *types, size_t type_count, struct judgement *out)
+{
+    const struct policy *policy = context->policy;
+    const struct decide_context decide_context = judge_decide_context(context);
+    const struct analyse_context analyse_context = {
+        .catalog = context->catalog,
+        .search_path = policy->search_path,
+        .search_path_count = policy->search_path_count,
+        .qualified_only = policy_may_make_objects(policy) && !policy->transparent,
+        .anything_goes = policy->transparent,
+        .parameter_types = types,
+        .parameter_count = type_count,
+    };
+    *out = (struct judgement){.verdict = VERDICT_REJECT};
+    analyse(arena, &analyse_context, sql, &out->analysis);
+    if (out->analysis.result == ANALYSE_OK)
+        decide_statements(arena, &decide_context, out);
+    else
+        take_parser_error(out);
+}

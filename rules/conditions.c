@@ -1,0 +1,166 @@
+/*
+ * conditions.c - a rule's conditions, one function each.
+ *
+ * Of an allow or hold rule a condition that cannot be decided fails; of a reject rule it holds. So what
+ * is not known is always on the side of the stricter verdict.
+ */
+#include "rules/conditions.h"
+
+#include "proxy/base/invariant.h"
+
+bool rule_names_action(const struct rule *rule, const struct action *action)
+{
+    if (action->verb == VERB_NONE ? !rule->all_verbs : !rule->verbs[action->verb])
+        return false;
+    for (size_t i = 0; i < rule->on_count; i++)
+        if (object_pattern_matches(&rule->on[i], &action->object))
+            return true;
+    return false;
+}
+
+bool action_is_below(const struct shape *shape, const struct action *action, size_t view)
+{
+    for (size_t steps = 0; action->part == PART_VIEW && steps <= shape->action_count; steps++) {
+        if (action->view_action == view)
+            return true;
+        INVARIANT(action->view_action < shape->action_count);
+        action = &shape->actions[action->view_action];
+    }
+    return false;
+}
+
+static bool columns_hold(const struct matching *matching, const struct rule *rule,
+                         struct condition_result *result)
+{
+    const struct action *action = matching->action;
+    if (rule->columns == NULL)
+        return true;
+    if (action->columns_unknown) {
+        result->column = action->columns_why;
+        return rule->verdict == VERDICT_REJECT;
+    }
+    for (size_t i = 0; i < action->column_count; i++) {
+        bool listed = false;
+        for (size_t j = 0; j < rule->column_count && !listed; j++)
+            listed = text_equal(action->columns[i], rule->columns[j]);
+        if (!listed) {
+            result->column = action->columns[i];
+            return false;
+        }
+    }
+    return true;
+}
+
+/* What the definition of a view reads counts for the rule that opens the view. */
+static bool not_columns_hold(const struct matching *matching, const struct rule *rule,
+                             struct condition_result *result)
+{
+    const struct shape *shape = matching->shape;
+    if (rule->not_column_count == 0)
+        return true;
+    if (rule->verdict == VERDICT_REJECT && matching->action->columns_unknown)
+        return true;
+    if (action_touches_column(matching, matching->action, rule->not_columns,
+                              rule->not_column_count, &result->column))
+        return false;
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (action_is_below(shape, &shape->actions[i], matching->index) &&
+            action_touches_column(matching, &shape->actions[i], rule->not_columns,
+                                  rule->not_column_count, &result->column))
+            return false;
+    return true;
+}
+
+/* A select's rows are counted as they pass; those of a write must be proven, known, or countable. */
+static enum condition rows_condition(const struct matching *matching, const struct rule *rule,
+                                     struct condition_result *result)
+{
+    const struct action *action = matching->action;
+    const struct numbers *numbers = matching->numbers;
+    bool is_proven = action->rows_max != ROWS_UNPROVEN && !action->foreign_key_actions;
+    if (rule->max_rows == LIMIT_NONE)
+        return CONDITION_NONE;
+    if (!verb_is_write(action->verb)) {
+        result->open_rows = rule->max_rows;
+        return CONDITION_NONE;
+    }
+    if (numbers->has_rows && numbers->rows > rule->max_rows)
+        return CONDITION_MAX_ROWS;
+    if (numbers->has_rows && numbers->rows_real)
+        return CONDITION_NONE;
+    if (action->relation != NULL && action->relation->kind == 'f')
+        return CONDITION_MAX_ROWS;
+    if (is_proven)
+        return action->rows_max <= rule->max_rows ? CONDITION_NONE : CONDITION_MAX_ROWS;
+    if (rule->verdict == VERDICT_ALLOW && !matching->only_planned) {
+        if (action->foreign_key_actions)
+            return CONDITION_FOREIGN_KEYS;
+        if (!matching->countable)
+            return CONDITION_NOT_COUNTABLE;
+    }
+    result->open_rows = rule->max_rows;
+    return CONDITION_NONE;
+}
+
+/* The planner's estimate for a table that was never analysed is a guess. */
+static bool has_no_statistics(const struct matching *matching, const struct action *action)
+{
+    const struct relation *relation = action->relation;
+    size_t count = 0;
+    if (relation == NULL)
+        return false;
+    if (relation->kind == 'r' || relation->kind == 'm')
+        return relation->rows < 0;
+    if (relation->kind != 'p' || matching->context->catalog == NULL)
+        return false;
+    const struct relation *const *leaves =
+        catalog_children(matching->context->catalog, matching->arena, relation, &count);
+    for (size_t i = 0; i < count; i++)
+        if (leaves[i]->kind == 'r' && leaves[i]->rows < 0)
+            return true;
+    return false;
+}
+
+static bool cost_is_a_guess(const struct matching *matching)
+{
+    const struct shape *shape = matching->shape;
+    if (has_no_statistics(matching, matching->action))
+        return true;
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (action_is_below(shape, &shape->actions[i], matching->index) &&
+            has_no_statistics(matching, &shape->actions[i]))
+            return true;
+    return false;
+}
+
+static bool cost_holds(const struct matching *matching, const struct rule *rule,
+                       struct condition_result *result)
+{
+    if (rule->max_cost < 0)
+        return true;
+    if (cost_is_a_guess(matching))
+        return rule->verdict == VERDICT_REJECT;
+    if (matching->numbers->has_cost)
+        return matching->numbers->cost <= rule->max_cost;
+    result->open_cost = rule->max_cost;
+    return true;
+}
+
+struct condition_result rule_conditions(const struct matching *matching, const struct rule *rule)
+{
+    struct condition_result result = {.open_rows = LIMIT_NONE, .open_cost = -1};
+    const struct action *action = matching->action;
+    bool is_read_of_write = action->part == PART_READ;
+    if (!columns_hold(matching, rule, &result))
+        result.failed = CONDITION_COLUMNS;
+    else if (!not_columns_hold(matching, rule, &result))
+        result.failed = CONDITION_NOT_COLUMNS;
+    else if (is_read_of_write)
+        result.failed = CONDITION_NONE;
+    else if (action->where < rule->where)
+        result.failed = CONDITION_WHERE;
+    else if ((result.failed = rows_condition(matching, rule, &result)) == CONDITION_NONE &&
+             !cost_holds(matching, rule, &result))
+        result.failed = CONDITION_MAX_COST;
+    return result;
+}

@@ -1,0 +1,95 @@
+/*
+ * counting.c - may a statement be run before its verdict is final, to be counted or to be rehearsed?
+ *
+ * What is not known to be undone by a rollback, or to be counted by the command tag, is a no.
+ */
+#include "rules/conditions.h"
+
+bool verb_is_write(enum verb verb)
+{
+    return verb == VERB_INSERT || verb == VERB_UPDATE || verb == VERB_DELETE;
+}
+
+bool is_catalog_call(const struct action *action)
+{
+    return action->verb == VERB_CALL && action->object.kind == OBJECT_NAME &&
+           (text_is(action->object.schema, "pg_catalog") ||
+            text_is(action->object.schema, "information_schema")) &&
+           text_starts_with(action->reason, "catalog");
+}
+
+static bool verb_is_undone(const struct decide_context *context, const struct action *action)
+{
+    switch (action->verb) {
+    case VERB_SELECT:
+    case VERB_INSERT:
+    case VERB_UPDATE:
+    case VERB_DELETE:
+    case VERB_TRUNCATE:
+    case VERB_CREATE:
+    case VERB_ALTER:
+    case VERB_DROP:
+    case VERB_GRANT:
+    case VERB_COMMENT:
+        return true;
+    case VERB_CALL:
+        return context->policy->introspection && is_catalog_call(action);
+    case VERB_NONE:
+    case VERB_EXECUTE:
+    case VERB_LOCK:
+    case VERB_SET:
+    case VERB_LISTEN:
+    case VERB_NOTIFY:
+    case VERB_MAINTAIN:
+    case VERB_CODE:
+    case VERB_COPY_FILE:
+    case VERB_COUNT:
+        break;
+    }
+    return false;
+}
+
+bool statement_is_rehearsable(const struct decide_context *context, const struct shape *shape)
+{
+    if (shape->not_in_block || shape->kind == STATEMENT_CODE || shape->kind == STATEMENT_TWO_PHASE)
+        return false;
+    for (size_t i = 0; i < shape->action_count; i++) {
+        const struct relation *relation = shape->actions[i].relation;
+        if (!verb_is_undone(context, &shape->actions[i]) ||
+            (relation != NULL && relation->kind == 'f'))
+            return false;
+    }
+    return true;
+}
+
+static bool same_object(const struct object *a, const struct object *b)
+{
+    return text_equal(a->schema, b->schema) && text_equal(a->name, b->name);
+}
+
+/* An action through a view is counted as the view's. Offline nothing runs, so nothing is in doubt. */
+static bool writes_one_plain_relation(const struct decide_context *context,
+                                      const struct shape *shape)
+{
+    const struct action *first = NULL;
+    for (size_t i = 0; i < shape->action_count; i++) {
+        const struct action *action = &shape->actions[i];
+        if (!verb_is_write(action->verb))
+            continue;
+        if (action->relation != NULL ? action->relation->has_rules : context->catalog != NULL)
+            return false;
+        if (action->part == PART_VIEW)
+            continue;
+        if (first != NULL && !same_object(&first->object, &action->object))
+            return false;
+        first = action;
+    }
+    return first != NULL;
+}
+
+bool statement_is_countable(const struct decide_context *context, const struct shape *shape)
+{
+    return (shape->kind == STATEMENT_WRITE || shape->kind == STATEMENT_COPY_IN) &&
+           shape->tag_counts_writes && statement_is_rehearsable(context, shape) &&
+           writes_one_plain_relation(context, shape);
+}

@@ -1,0 +1,18 @@
+/* hints.h - what an agent may do instead, in words. Internal to rules/. */
+#ifndef PGWICKET_RULES_HINTS_H
+#define PGWICKET_RULES_HINTS_H
+
+#include "rules/decide.h"
+
+/* " On this table you may: select (up to 5000 rows), insert." or empty. */
+struct text hint_allowed_here(struct arena *arena, const struct policy *policy,
+                              const struct object *object);
+
+/* The relation's columns that the action might have named: "id, name, email"; empty if not known. */
+struct text hint_open_columns(struct arena *arena, const struct decide_context *context,
+                              const struct action_decision *decision);
+
+/* "id" or "order_id, line": the primary key, else the first key; empty if there is none. */
+struct text hint_key_columns(struct arena *arena, const struct relation *relation);
+
+#endif

@@ -1,0 +1,506 @@
+/*
+ * message.c - a rejection in the words that an agent reads. MESSAGE alone says what to do.
+ *
+ * Of what a view's definition does, only the view is named unless the agent may select the table: a
+ * message must not tell what lies behind.
+ */
+#include "rules/message.h"
+
+#include "proxy/base/buffer.h"
+#include "proxy/base/invariant.h"
+#include "rules/conditions.h"
+#include "rules/hints.h"
+#include "rules/settings.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { MESSAGE_CHARACTERS_MAX = 200, OBJECT_BYTES_MAX = 70, ACTIONS_BYTES_MAX = 2048 };
+
+#define PERMISSION_DENIED "42501"
+#define LIMIT_EXCEEDED    "54000"
+#define NOTHING_RUN       "; nothing was run"
+
+struct telling {
+    struct arena *arena;
+    const struct decide_context *context;
+    const struct shape *shape;
+    const struct decision *decision;
+    const struct action_decision *action; /* the decisive one */
+    const struct numbers *numbers;
+    struct text object; /* as it may be named, short enough for MESSAGE */
+    bool is_veiled;     /* the object is a view, the fault lies behind it */
+    char verb[16];      /* in capitals */
+    const char *preposition;
+    struct error_text *out;
+};
+
+static struct text shorten(struct arena *arena, struct text text, size_t characters)
+{
+    size_t at = 0;
+    for (size_t count = 0; at < text.size; count++) {
+        if (count == characters)
+            return arena_printf(arena, "%.*s...", (int)at, text.bytes);
+        at++;
+        while (at < text.size && ((unsigned char)text.bytes[at] & 0xC0) == 0x80)
+            at++;
+    }
+    return text;
+}
+
+static struct error_text start(const char *sqlstate)
+{
+    struct error_text error = {.detail = TEXT(""), .hint = TEXT("")};
+    memcpy(error.sqlstate, sqlstate, sizeof error.sqlstate);
+    return error;
+}
+
+static void set_sqlstate(const struct telling *telling, const char *sqlstate)
+{
+    memcpy(telling->out->sqlstate, sqlstate, sizeof telling->out->sqlstate);
+}
+
+static struct text rule_name(const struct rule *rule)
+{
+    return rule != NULL ? rule->name : TEXT("");
+}
+
+static struct text policy_name(const struct telling *telling)
+{
+    return telling->context->policy->name;
+}
+
+/* --- one function for each condition ------------------------------------------------------------ */
+
+static void say_general_hint(const struct telling *telling)
+{
+    telling->out->hint = TEXT("Rephrasing or retrying does not help: use an allowed action, or report "
+                              "that the policy would have to change. SHOW pgwicket.policy lists what "
+                              "is allowed.");
+}
+
+static void say_not_allowed(const struct telling *telling)
+{
+    const struct object *object = &telling->action->action->object;
+    struct text verb = text_from(verb_name(telling->action->action->verb));
+    telling->out->message =
+        arena_printf(telling->arena, "pgwicket: %s %s %.*s is not allowed%s" NOTHING_RUN,
+                     telling->verb, telling->preposition, TEXT_ARGS(telling->object),
+                     telling->is_veiled ? ", because of what this view does" : "");
+    struct text may = telling->is_veiled || policy_may(telling->context->policy,
+                                                       telling->action->action->verb, object)
+                          ? TEXT("")
+                          : hint_allowed_here(telling->arena, telling->context->policy, object);
+    telling->out->detail =
+        arena_printf(telling->arena, "Policy %.*s: no rule allows %.*s on %.*s.%.*s",
+                     TEXT_ARGS(policy_name(telling)), TEXT_ARGS(verb), TEXT_ARGS(telling->object),
+                     TEXT_ARGS(may));
+    say_general_hint(telling);
+}
+
+static void say_reject_rule(const struct telling *telling)
+{
+    const struct rule *rule = telling->action->rule;
+    say_not_allowed(telling);
+    if (rule->message.size > 0)
+        telling->out->message =
+            arena_printf(telling->arena, "%.*s. %.*s", TEXT_ARGS(telling->out->message),
+                         TEXT_ARGS(rule->message));
+    telling->out->detail = arena_printf(telling->arena, "Rule %.*s of policy %.*s rejects it. %.*s",
+                                        TEXT_ARGS(rule->name), TEXT_ARGS(policy_name(telling)),
+                                        TEXT_ARGS(rule->message));
+}
+
+static const char *done_to_column(enum verb verb)
+{
+    if (verb == VERB_SELECT)
+        return "read";
+    return verb == VERB_ALTER ? "altered" : "written";
+}
+
+static void say_column(const struct telling *telling)
+{
+    const struct action_decision *action = telling->action;
+    struct text why = action->action->columns_why;
+    const char *done = done_to_column(action->action->verb);
+    if (action->column.size == 0 || telling->is_veiled)
+        telling->out->message = arena_printf(
+            telling->arena, "pgwicket: %s %s %.*s touches a column that may not be %s" NOTHING_RUN,
+            telling->verb, telling->preposition, TEXT_ARGS(telling->object), done);
+    else
+        telling->out->message = arena_printf(
+            telling->arena, "pgwicket: column %.*s.%.*s may not be %s" NOTHING_RUN,
+            TEXT_ARGS(telling->object), TEXT_ARGS(shorten(telling->arena, action->column, 63)),
+            done);
+    telling->out->detail = arena_printf(
+        telling->arena, "%s %.*s, condition %s.%s%.*s%s", action->nearest != NULL ? "Rule" : "Policy",
+        TEXT_ARGS(action->nearest != NULL ? action->nearest->name : policy_name(telling)),
+        condition_name(action->failed), why.size > 0 ? " The column is reached through " : "",
+        TEXT_ARGS(why), why.size > 0 ? "." : "");
+    struct text open = telling->is_veiled
+                           ? TEXT("")
+                           : hint_open_columns(telling->arena, telling->context, action);
+    telling->out->hint =
+        open.size > 0 ? arena_printf(telling->arena, "Name only these columns: %.*s.", TEXT_ARGS(open))
+                      : TEXT("Leave the column out, also from * and from whole-row references.");
+}
+
+static void say_nearest(const struct telling *telling, const char *condition)
+{
+    const struct action_decision *action = telling->action;
+    telling->out->detail = arena_printf(
+        telling->arena, "Nearest rule %.*s: %.*s. Condition not met: %s. %.*s",
+        TEXT_ARGS(rule_name(action->nearest)),
+        TEXT_ARGS(action->nearest != NULL ? action->nearest->text : TEXT("")), condition,
+        TEXT_ARGS(action->action->where_why));
+}
+
+static void say_as_written(const struct telling *telling, struct text why)
+{
+    telling->out->message =
+        arena_printf(telling->arena, "pgwicket: %s %s %.*s is not allowed as written: %.*s" NOTHING_RUN,
+                     telling->verb, telling->preposition, TEXT_ARGS(telling->object), TEXT_ARGS(why));
+}
+
+static void say_where(const struct telling *telling)
+{
+    const struct action_decision *action = telling->action;
+    bool needs_key = action->nearest->where == WHERE_KEY;
+    struct text key = hint_key_columns(telling->arena, action->action->relation);
+    say_nearest(telling, needs_key ? "where: key" : "where: required");
+    if (!needs_key) {
+        say_as_written(telling, TEXT("WHERE must limit the rows by a column of the table"));
+        telling->out->hint = TEXT("Compare a column with a value; conditions that are always true do "
+                                  "not count, and with OR each side needs one.");
+        return;
+    }
+    key = shorten(telling->arena, key, 40);
+    say_as_written(telling, key.size == 0
+                                ? TEXT("WHERE must fix a unique key")
+                                : arena_printf(telling->arena, "WHERE must fix the key (%.*s)",
+                                               TEXT_ARGS(key)));
+    telling->out->hint = TEXT("Compare every column of the key with = and a value, or with IN and a "
+                              "list of values.");
+}
+
+static void say_columns(const struct telling *telling)
+{
+    if (telling->action->action->verb == VERB_SELECT || telling->action->column.size == 0) {
+        say_column(telling);
+        return;
+    }
+    say_nearest(telling, "columns");
+    say_as_written(telling, arena_printf(telling->arena, "column %.*s may not be written",
+                                         TEXT_ARGS(shorten(telling->arena, telling->action->column,
+                                                           40))));
+    struct text open = hint_open_columns(telling->arena, telling->context, telling->action);
+    if (open.size > 0)
+        telling->out->hint =
+            arena_printf(telling->arena, "Write only these columns: %.*s.", TEXT_ARGS(open));
+}
+
+static void say_rows(const struct telling *telling)
+{
+    const struct action_decision *action = telling->action;
+    const struct numbers *numbers = telling->numbers;
+    bool is_real = numbers->has_rows && numbers->rows_real;
+    long long rows = numbers->has_rows ? numbers->rows : action->action->rows_max;
+    long long limit = action->nearest->max_rows;
+    set_sqlstate(telling, LIMIT_EXCEEDED);
+    if (!numbers->has_rows && action->action->rows_max == ROWS_UNPROVEN)
+        say_as_written(telling, TEXT("its number of rows cannot be limited"));
+    else
+        telling->out->message = arena_printf(
+            telling->arena, "pgwicket: %s %s %.*s would change %s%lld row%s, limit %lld%s",
+            telling->verb, telling->preposition, TEXT_ARGS(telling->object),
+            is_real ? "" : (numbers->has_rows ? "about " : "up to "), rows, rows == 1 ? "" : "s",
+            limit, is_real ? "; rolled back, nothing was changed" : NOTHING_RUN);
+    telling->out->detail = arena_printf(telling->arena, "Rule %.*s, max_rows %lld.",
+                                        TEXT_ARGS(rule_name(action->nearest)), limit);
+    telling->out->hint = TEXT("Narrow the WHERE, or work in ranges of the key.");
+}
+
+static void say_cost(const struct telling *telling)
+{
+    const struct action_decision *action = telling->action;
+    set_sqlstate(telling, LIMIT_EXCEEDED);
+    telling->out->detail =
+        arena_printf(telling->arena, "Rule %.*s, max_cost %.10g.",
+                     TEXT_ARGS(rule_name(action->nearest)), action->nearest->max_cost);
+    if (!telling->numbers->has_cost) {
+        telling->out->message = arena_printf(
+            telling->arena, "pgwicket: the cost of reading %.*s is not known" NOTHING_RUN,
+            TEXT_ARGS(telling->object));
+        telling->out->hint = TEXT("The table was never analysed: report that ANALYZE must be run.");
+        return;
+    }
+    telling->out->message = arena_printf(
+        telling->arena,
+        "pgwicket: query is too expensive (estimated cost %.0f, limit %.10g)" NOTHING_RUN,
+        telling->numbers->cost, action->nearest->max_cost);
+    telling->out->hint = TEXT("Filter on an indexed column, join fewer tables, or read a smaller range.");
+}
+
+static void say_foreign_keys(const struct telling *telling)
+{
+    say_nearest(telling, "max_rows");
+    say_as_written(telling, TEXT("its rows cannot be limited, as foreign keys change other tables"));
+    telling->out->hint = TEXT("Change the referencing rows first, or report that the policy would have "
+                              "to change.");
+}
+
+static void say_not_countable(const struct telling *telling)
+{
+    say_nearest(telling, "max_rows");
+    say_as_written(telling, TEXT("its rows cannot be counted in this form"));
+    telling->out->hint = TEXT("Send one plain INSERT, UPDATE, DELETE or MERGE of one table, not in a "
+                              "WITH and not prepared by PREPARE.");
+}
+
+static void say_setting(const struct telling *telling)
+{
+    struct text problem = TEXT(""), name = telling->decision->subject;
+    const char *command = "SET";
+    if (telling->action != NULL && telling->decision->failed != CONDITION_SETTING)
+        name = telling->action->action->object.name;
+    for (size_t i = 0; i < telling->shape->setting_count; i++)
+        if (text_equal(telling->shape->settings[i].name, name)) {
+            (void)setting_judge(telling->arena, telling->context, &telling->shape->settings[i],
+                                &problem);
+            command = telling->shape->settings[i].act == SETTING_SHOW ? "SHOW" : "SET";
+        }
+    name = shorten(telling->arena, name, 40);
+    telling->out->message = arena_printf(
+        telling->arena, "pgwicket: %s %.*s is not allowed%s%.*s" NOTHING_RUN, command,
+        TEXT_ARGS(name), problem.size > 0 ? ": " : "",
+        TEXT_ARGS(shorten(telling->arena, problem, 90)));
+    telling->out->detail =
+        arena_printf(telling->arena, "Policy %.*s. %.*s", TEXT_ARGS(policy_name(telling)),
+                     TEXT_ARGS(problem));
+}
+
+static void say_two_phase(const struct telling *telling)
+{
+    telling->out->message =
+        TEXT("pgwicket: two-phase commit and imported snapshots are not allowed" NOTHING_RUN);
+    say_general_hint(telling);
+}
+
+static void say_explain_analyze(const struct telling *telling)
+{
+    telling->out->message = TEXT("pgwicket: EXPLAIN ANALYZE would run a statement that has limits or "
+                                 "needs approval: run it without ANALYZE" NOTHING_RUN);
+    telling->out->hint = TEXT("Plain EXPLAIN shows the plan with its estimates.");
+}
+
+static void say_held_form(const struct telling *telling)
+{
+    bool is_copy =
+        telling->shape->kind == STATEMENT_COPY_IN || telling->shape->kind == STATEMENT_COPY_OUT;
+    telling->out->message = arena_printf(
+        telling->arena, "pgwicket: %s %s %.*s needs a person's approval, %s" NOTHING_RUN,
+        telling->verb, telling->preposition, TEXT_ARGS(telling->object),
+        is_copy ? "which COPY cannot wait for" : "so it must be sent by itself");
+    telling->out->hint =
+        is_copy ? TEXT("Use INSERT or SELECT instead of COPY.")
+                : TEXT("Send the statement directly, without EXPLAIN, PREPARE or DECLARE.");
+}
+
+static void say_unrehearsable(const struct telling *telling)
+{
+    telling->out->message = arena_printf(
+        telling->arena,
+        "pgwicket: %s %s %.*s needs approval, but its effect cannot be shown beforehand" NOTHING_RUN,
+        telling->verb, telling->preposition, TEXT_ARGS(telling->object));
+    telling->out->hint = TEXT("Only what a rollback undoes can be tried out for an approver. Report that "
+                              "the rule would have to say unrehearsed: hold.");
+}
+
+/* --- which of them -------------------------------------------------------------------------------- */
+
+typedef void say_function(const struct telling *telling);
+
+static say_function *const say[CONDITION_COUNT] = {
+    [CONDITION_NO_RULE] = say_not_allowed,
+    [CONDITION_HIDDEN] = say_column,
+    [CONDITION_REJECT_RULE] = say_reject_rule,
+    [CONDITION_COLUMNS] = say_columns,
+    [CONDITION_NOT_COLUMNS] = say_column,
+    [CONDITION_WHERE] = say_where,
+    [CONDITION_MAX_ROWS] = say_rows,
+    [CONDITION_MAX_COST] = say_cost,
+    [CONDITION_FOREIGN_KEYS] = say_foreign_keys,
+    [CONDITION_INTROSPECTION] = say_not_allowed,
+    [CONDITION_SETTING] = say_setting,
+    [CONDITION_UNRESOLVED] = say_not_allowed,
+    [CONDITION_TWO_PHASE] = say_two_phase,
+    [CONDITION_EXPLAIN_ANALYZE] = say_explain_analyze,
+    [CONDITION_NOT_COUNTABLE] = say_not_countable,
+    [CONDITION_HELD_FORM] = say_held_form,
+    [CONDITION_UNREHEARSABLE] = say_unrehearsable,
+};
+
+static const struct action_decision *first_held(const struct decision *decision)
+{
+    for (size_t i = 0; i < decision->action_count; i++)
+        if (decision->actions[i].verdict == VERDICT_HOLD)
+            return &decision->actions[i];
+    return decision->decisive;
+}
+
+static const char *preposition(enum verb verb)
+{
+    if (verb == VERB_INSERT)
+        return "into";
+    return verb == VERB_UPDATE || verb == VERB_CALL || verb == VERB_SET ? "of" : "on";
+}
+
+static void name_object(struct telling *telling)
+{
+    const struct action *action = telling->action->action;
+    for (size_t steps = 0; action->part == PART_VIEW && steps <= telling->shape->action_count &&
+                           !policy_may(telling->context->policy, VERB_SELECT, &action->object);
+         steps++) {
+        action = &telling->shape->actions[action->view_action];
+        telling->is_veiled = true;
+    }
+    telling->object =
+        shorten(telling->arena, object_text(telling->arena, &action->object), OBJECT_BYTES_MAX);
+    const char *name = verb_name(telling->action->action->verb);
+    for (size_t i = 0; name[i] != '\0' && i < sizeof telling->verb - 1; i++)
+        telling->verb[i] = (char)toupper((unsigned char)name[i]);
+    telling->preposition = preposition(telling->action->action->verb);
+}
+
+static bool is_about_a_setting(const struct telling *telling)
+{
+    return telling->action != NULL && telling->action->action->verb == VERB_SET &&
+           telling->action->action->object.kind == OBJECT_SETTING &&
+           telling->decision->failed == CONDITION_NO_RULE;
+}
+
+struct error_text message_rejected(struct arena *arena, const struct decide_context *context,
+                                   const struct shape *shape, const struct decision *decision,
+                                   const struct numbers *numbers)
+{
+    struct error_text out = start(PERMISSION_DENIED);
+    struct telling telling = {
+        .arena = arena,
+        .context = context,
+        .shape = shape,
+        .decision = decision,
+        .action = decision->failed == CONDITION_HELD_FORM ||
+                          decision->failed == CONDITION_UNREHEARSABLE
+                      ? first_held(decision)
+                      : decision->decisive,
+        .numbers = numbers,
+        .object = TEXT("this statement"),
+        .preposition = "of",
+        .out = &out,
+    };
+    INVARIANT(decision->verdict == VERDICT_REJECT && decision->failed < CONDITION_COUNT);
+    if (telling.action != NULL)
+        name_object(&telling);
+    if (is_about_a_setting(&telling))
+        say_setting(&telling);
+    else if (say[decision->failed] != NULL &&
+             (telling.action != NULL || decision->failed == CONDITION_SETTING))
+        say[decision->failed](&telling);
+    else
+        out.message = TEXT("pgwicket: this statement is not allowed" NOTHING_RUN);
+    out.message = shorten(arena, out.message, MESSAGE_CHARACTERS_MAX - 3);
+    return out;
+}
+
+struct error_text message_result_too_long(struct arena *arena, const struct decision *decision)
+{
+    struct error_text out = start(LIMIT_EXCEEDED);
+    long long limit = decision->select_rows_max;
+    const struct rule *rule = NULL;
+    for (size_t i = 0; i < decision->action_count && rule == NULL; i++)
+        if (decision->actions[i].open_rows == decision->select_rows_max &&
+            !verb_is_write(decision->actions[i].action->verb))
+            rule = decision->actions[i].rule;
+    out.message = arena_printf(arena,
+                               "pgwicket: result is longer than %lld rows; stopped, the rows received "
+                               "so far are incomplete",
+                               limit);
+    out.detail =
+        arena_printf(arena, "Rule %.*s, max_rows %lld.", TEXT_ARGS(rule_name(rule)), limit);
+    out.hint = arena_printf(arena, "Filter more, add LIMIT %lld, or aggregate.", limit);
+    return out;
+}
+
+static bool named_before(const struct shape *shape, size_t index)
+{
+    const struct action *action = &shape->actions[index];
+    for (size_t i = 0; i < index; i++)
+        if (shape->actions[i].verb == action->verb &&
+            shape->actions[i].object.kind == action->object.kind &&
+            text_equal(shape->actions[i].object.schema, action->object.schema) &&
+            text_equal(shape->actions[i].object.name, action->object.name))
+            return true;
+    return false;
+}
+
+struct text message_actions(struct arena *arena, const struct shape *shape)
+{
+    struct buffer out;
+    buffer_init(&out, ACTIONS_BYTES_MAX);
+    for (size_t i = 0; i < shape->action_count && !out.overflow; i++) {
+        struct text object = object_text(arena, &shape->actions[i].object);
+        if (!named_before(shape, i))
+            buffer_printf(&out, "%s%s %.*s", out.size > 0 ? ", " : "",
+                          verb_name(shape->actions[i].verb), TEXT_ARGS(object));
+    }
+    struct text words =
+        arena_printf(arena, "%.*s%s", TEXT_ARGS(buffer_text(&out)), out.overflow ? ", ..." : "");
+    buffer_release(&out);
+    return words;
+}
+
+static const char *const reasons[CONDITION_COUNT] = {
+    [CONDITION_NO_RULE] = "no rule allows",
+    [CONDITION_HIDDEN] = "hidden column",
+    [CONDITION_REJECT_RULE] = "rejected by rule",
+    [CONDITION_COLUMNS] = "columns not met",
+    [CONDITION_NOT_COLUMNS] = "not_columns not met",
+    [CONDITION_WHERE] = "where not met",
+    [CONDITION_MAX_ROWS] = "max_rows passed",
+    [CONDITION_MAX_COST] = "max_cost passed or unknown",
+    [CONDITION_FOREIGN_KEYS] = "max_rows cannot hold with foreign-key actions",
+    [CONDITION_INTROSPECTION] = "not open to introspection",
+    [CONDITION_SETTING] = "setting may not be changed or read",
+    [CONDITION_UNRESOLVED] = "no such object",
+    [CONDITION_TWO_PHASE] = "only for all on *",
+    [CONDITION_EXPLAIN_ANALYZE] = "EXPLAIN ANALYZE of a limited or held statement",
+    [CONDITION_NOT_COUNTABLE] = "max_rows cannot be counted",
+    [CONDITION_HELD_FORM] = "cannot be held in this form",
+    [CONDITION_UNREHEARSABLE] = "held, but cannot be rehearsed",
+};
+
+static struct text matched_reason(struct arena *arena, const struct decision *decision)
+{
+    const struct action_decision *decisive = decision->decisive;
+    if (decisive == NULL || decisive->rule == NULL)
+        return TEXT("needs no rule");
+    return arena_printf(arena, "%s by %.*s", verdict_name(decision->verdict),
+                        TEXT_ARGS(decisive->rule->name));
+}
+
+struct text message_reason(struct arena *arena, const struct decision *decision)
+{
+    const struct action_decision *decisive = decision->decisive;
+    const char *reason = reasons[decision->failed];
+    if (decision->verdict != VERDICT_REJECT)
+        return matched_reason(arena, decision);
+    if (decisive == NULL || decisive->verdict != VERDICT_REJECT)
+        return arena_printf(arena, "%s%s%.*s", reason != NULL ? reason : "not understood",
+                            decision->subject.size > 0 ? ": " : "", TEXT_ARGS(decision->subject));
+    struct text object = object_text(arena, &decisive->action->object);
+    return arena_printf(arena, "%s: %s %.*s%s%.*s%s%.*s", reason,
+                        verb_name(decisive->action->verb), TEXT_ARGS(object),
+                        decisive->column.size > 0 ? ", column " : "", TEXT_ARGS(decisive->column),
+                        decisive->nearest != NULL ? ", nearest rule " : "",
+                        TEXT_ARGS(rule_name(decisive->nearest)));
+}

@@ -1,0 +1,110 @@
+/* policy.c - facts that follow from a policy's rules. Reject rules are looked at only where they matter. */
+#include "rules/policy.h"
+
+const char *verdict_name(enum verdict verdict)
+{
+    switch (verdict) {
+    case VERDICT_ALLOW:
+        return "allow";
+    case VERDICT_HOLD:
+        return "hold";
+    case VERDICT_REJECT:
+        break;
+    }
+    return "reject";
+}
+
+static bool rule_names(const struct rule *rule, const struct object *object)
+{
+    for (size_t i = 0; i < rule->on_count; i++)
+        if (object_pattern_matches(&rule->on[i], object))
+            return true;
+    return false;
+}
+
+bool policy_may(const struct policy *policy, enum verb verb, const struct object *object)
+{
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        if (rule->verdict != VERDICT_REJECT && rule->verbs[verb] && rule_names(rule, object))
+            return true;
+    }
+    return false;
+}
+
+bool policy_may_make_objects(const struct policy *policy)
+{
+    static const enum verb making[] = {VERB_CREATE, VERB_ALTER, VERB_DROP, VERB_CALL, VERB_CODE};
+    const struct object search_path = {OBJECT_SETTING, TEXT(""), TEXT("search_path")};
+    for (size_t i = 0; i < policy->rule_count; i++)
+        for (size_t j = 0; j < ARRAY_SIZE(making); j++)
+            if (policy->rules[i].verdict != VERDICT_REJECT && policy->rules[i].verbs[making[j]])
+                return true;
+    return policy_may(policy, VERB_SET, &search_path);
+}
+
+static bool rule_reads_only(const struct rule *rule)
+{
+    for (size_t verb = 0; verb < VERB_COUNT; verb++)
+        if (rule->verbs[verb] && verb != VERB_SELECT && verb != VERB_LISTEN)
+            return false;
+    return !rule->all_verbs;
+}
+
+bool policy_reads_only(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->rule_count; i++)
+        if (policy->rules[i].verdict != VERDICT_REJECT && !rule_reads_only(&policy->rules[i]))
+            return false;
+    return true;
+}
+
+bool rule_is_unconditional(const struct rule *rule)
+{
+    return rule->columns == NULL && rule->not_column_count == 0 && rule->where == WHERE_ANY &&
+           rule->max_rows == LIMIT_NONE && rule->max_cost < 0;
+}
+
+static bool names_everything(const struct rule *rule)
+{
+    for (size_t i = 0; i < rule->on_count; i++)
+        if (rule->on[i].any)
+            return rule->all_verbs;
+    return false;
+}
+
+bool policy_allows_everything(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->rule_count && policy->hidden_count == 0; i++) {
+        if (policy->rules[i].verdict != VERDICT_ALLOW ||
+            !rule_is_unconditional(&policy->rules[i]))
+            return false;
+        if (names_everything(&policy->rules[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool may_be_made(const struct policy *policy, const struct object *object)
+{
+    for (size_t i = 0; i < policy->makeable_count; i++)
+        if (object_pattern_matches(&policy->makeable[i], object))
+            return true;
+    return false;
+}
+
+static bool rule_names_literally(const struct rule *rule, const struct object *object)
+{
+    for (size_t i = 0; i < rule->on_count; i++)
+        if (object_pattern_is_literal(&rule->on[i]) && object_pattern_matches(&rule->on[i], object))
+            return true;
+    return false;
+}
+
+bool policy_names_literally(const struct policy *policy, const struct object *object)
+{
+    for (size_t i = 0; i < policy->rule_count; i++)
+        if (rule_names_literally(&policy->rules[i], object))
+            return !may_be_made(policy, object);
+    return false;
+}
