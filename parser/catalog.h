@@ -70,6 +70,7 @@ struct relation {
     bool has_triggers;  /* user triggers of any kind */
     bool row_security;
     double rows;        /* reltuples; < 0 where never analysed */
+    uint32_t table;     /* of an index: the relation it is on; else 0 */
     const struct column *columns;
     size_t column_count;
     const struct key *keys;
