@@ -74,8 +74,13 @@ enum {
     LIMIT_HTTP_HEADER_BYTES = 8 * 1024,
     LIMIT_HTTP_BODY_BYTES = 64 * 1024,
 
-    /* Configuration file. */
+    /* Configuration file: its size, the depth and number of its values, and how many of its problems are
+     * listed. A secret's own file holds one line. */
     LIMIT_CONFIGURATION_BYTES = 4 * 1024 * 1024,
+    LIMIT_CONFIGURATION_DEPTH = 16,
+    LIMIT_CONFIGURATION_NODES = 200000,
+    LIMIT_CONFIGURATION_PROBLEMS = 100,
+    LIMIT_SECRET_FILE_BYTES = 64 * 1024,
 
     /* EXPLAIN output that is kept with a hold. */
     LIMIT_PLAN_BYTES = 64 * 1024,
