@@ -87,7 +87,9 @@ bool scram_verifier_matches(const struct scram_verifier *verifier, struct text p
 {
     struct scram_verifier derived = *verifier;
     scram_verifier_derive(&derived, password);
-    return equal_in_constant_time(derived.stored_key, verifier->stored_key, SHA256_SIZE);
+    /* HMAC pads its key with zeros, so NULs at the end of a password would make no difference. */
+    return !text_has_byte(password, '\0') &&
+           equal_in_constant_time(derived.stored_key, verifier->stored_key, SHA256_SIZE);
 }
 
 /* Takes the text up to `separator` off the front; false if there is none. */
