@@ -77,7 +77,6 @@ struct relation {
     size_t key_count;
     const struct foreign_key *referenced_by;
     size_t referenced_by_count;
-    uint32_t table;          /* of an index: the table that it is on; 0 for others */
     const uint32_t *parents; /* inheritance parents, or the partitioned table */
     size_t parent_count;
     const struct view_source *sources; /* of a view or materialized view: its ON SELECT rule's */
