@@ -74,13 +74,24 @@ enum {
     LIMIT_HTTP_HEADER_BYTES = 8 * 1024,
     LIMIT_HTTP_BODY_BYTES = 64 * 1024,
 
+    /* Its sockets: a few people with a browser, monitoring, and some room. More wait in the kernel. */
+    LIMIT_HTTP_CONNECTIONS = 256,
+
+    /* One answer: a hundred ordinary holds, or one hold with everything at its limit. */
+    LIMIT_HTTP_ANSWER_BYTES = 8 * 1024 * 1024,
+
+    /* Failed logins of approvers in one minute, from one address and from all together. */
+    LIMIT_LOGIN_FAILURES_PER_SOURCE = 10,
+    LIMIT_LOGIN_FAILURES = 100,
+
     /* Configuration file: its size, the depth and number of its values, and how many of its problems are
      * listed. A secret's own file holds one line. */
     LIMIT_CONFIGURATION_BYTES = 4 * 1024 * 1024,
     LIMIT_CONFIGURATION_DEPTH = 16,
     LIMIT_CONFIGURATION_NODES = 200000,
+    LIMIT_CONFIGURATION_LIST = 10000,
     LIMIT_CONFIGURATION_PROBLEMS = 100,
-    LIMIT_SECRET_FILE_BYTES = 64 * 1024,
+    LIMIT_SECRET_FILE_BYTES = 8 * 1024,
 
     /* EXPLAIN output that is kept with a hold. */
     LIMIT_PLAN_BYTES = 64 * 1024,
