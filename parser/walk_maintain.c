@@ -1,0 +1,187 @@
+/*
+ * walk_maintain.c - VACUUM, ANALYZE, REINDEX, CLUSTER, REFRESH, CHECKPOINT, LOCK and TRUNCATE.
+ *
+ * What acts on everything there is has no object and needs a rule on `*`.
+ */
+#include "parser/walk_utility.h"
+
+static const char *const vacuum_options[] = {
+    "analyze",  "disable_page_skipping", "freeze",      "full",     "index_cleanup",
+    "parallel", "process_toast",         "skip_locked", "truncate", "verbose",
+    NULL,
+};
+
+static const char *const analyze_options[] = {"skip_locked", "verbose", NULL};
+
+static void vacuum_relation(struct walk *walk, VacuumRelation *relation)
+{
+    struct target target;
+
+    if (!IsA(relation, VacuumRelation) || relation->relation == NULL) {
+        walk_unknown(walk, "VACUUM", (int)nodeTag(relation), -1);
+        return;
+    }
+    strings_only(walk, relation->va_cols);
+    target = target_relation(walk, relation->relation);
+    act(walk, VERB_MAINTAIN, &target);
+}
+
+void walk_vacuum(struct walk *walk, Node *node)
+{
+    const VacuumStmt *statement = (VacuumStmt *)node;
+    ListCell *cell;
+
+    walk->shape->not_in_block = statement->is_vacuumcmd;
+    if (statement->is_vacuumcmd)
+        options_known(walk, statement->options, vacuum_options, "VACUUM");
+    else
+        options_known(walk, statement->options, analyze_options, "ANALYZE");
+    if (statement->rels == NIL)
+        act_on_none(walk, VERB_MAINTAIN);
+    foreach (cell, statement->rels)
+        vacuum_relation(walk, lfirst(cell));
+}
+
+static bool is_partitioned(const struct target *target)
+{
+    return target->relation == NULL || target->relation->kind == 'p';
+}
+
+static void reindex_relation(struct walk *walk, const ReindexStmt *statement)
+{
+    struct target target;
+
+    if (statement->relation == NULL) {
+        walk_unknown(walk, "REINDEX", T_ReindexStmt, -1);
+        return;
+    }
+    target = target_relation(walk, statement->relation);
+    act(walk, VERB_MAINTAIN, &target);
+    walk->shape->not_in_block |= is_partitioned(&target);
+}
+
+void walk_reindex(struct walk *walk, Node *node)
+{
+    static const char *const options[] = {"concurrently", "tablespace", "verbose", NULL};
+    const ReindexStmt *statement = (ReindexStmt *)node;
+
+    options_known(walk, statement->params, options, "REINDEX");
+    walk->shape->not_in_block = option_is_on(walk, statement->params, "concurrently");
+    switch (statement->kind) {
+    case REINDEX_OBJECT_INDEX:
+    case REINDEX_OBJECT_TABLE:
+        reindex_relation(walk, statement);
+        return;
+    case REINDEX_OBJECT_SCHEMA:
+        act_on_kind(walk, VERB_MAINTAIN, OBJECT_SCHEMA, statement->name);
+        break;
+    case REINDEX_OBJECT_DATABASE:
+        act_on_kind(walk, VERB_MAINTAIN, OBJECT_DATABASE, statement->name);
+        break;
+    case REINDEX_OBJECT_SYSTEM:
+        act_on_none(walk, VERB_MAINTAIN);
+        break;
+    default:
+        walk_unknown(walk, "REINDEX", T_ReindexStmt, -1);
+    }
+    walk->shape->not_in_block = true;
+}
+
+void walk_cluster(struct walk *walk, Node *node)
+{
+    static const char *const options[] = {"verbose", NULL};
+    const ClusterStmt *statement = (ClusterStmt *)node;
+    struct target target = target_none();
+
+    options_known(walk, statement->params, options, "CLUSTER");
+    if (statement->relation != NULL)
+        target = target_relation(walk, statement->relation);
+    act(walk, VERB_MAINTAIN, &target);
+    walk->shape->not_in_block = is_partitioned(&target);
+}
+
+void walk_refresh(struct walk *walk, Node *node)
+{
+    struct target target = target_relation(walk, ((RefreshMatViewStmt *)node)->relation);
+
+    act(walk, VERB_MAINTAIN, &target);
+}
+
+void walk_checkpoint(struct walk *walk, Node *node)
+{
+    (void)node;
+    act_on_none(walk, VERB_MAINTAIN);
+}
+
+void walk_lock(struct walk *walk, Node *node)
+{
+    act_on_relations(walk, VERB_LOCK, ((LockStmt *)node)->relations);
+}
+
+/* --- TRUNCATE -------------------------------------------------------------------------------- */
+
+static bool is_truncated(const struct walk *walk, const struct relation *relation)
+{
+    for (size_t i = 0; i < walk->action_count; i++)
+        if (walk->actions[i].relation == relation)
+            return true;
+    return false;
+}
+
+static void truncate_reached(struct walk *walk, uint32_t oid)
+{
+    const struct relation *relation = catalog_relation_by_oid(walk->context->catalog, oid);
+    struct target target = {.location = -1};
+
+    if (relation == NULL) {
+        act_on_none(walk, VERB_TRUNCATE);
+        return;
+    }
+    if (is_truncated(walk, relation))
+        return;
+    target.relation = relation;
+    target.object = (struct object){OBJECT_NAME, relation->schema, relation->name};
+    act(walk, VERB_TRUNCATE, &target);
+}
+
+static void truncate_referencing(struct walk *walk, const struct relation *relation)
+{
+    for (size_t i = 0; i < relation->referenced_by_count; i++)
+        truncate_reached(walk, relation->referenced_by[i].child);
+}
+
+/* Foreign keys can point at a partition or child that goes with its parent. */
+static void truncate_from(struct walk *walk, const struct relation *relation)
+{
+    size_t count = 0;
+    const struct relation *const *children =
+        catalog_children(walk->context->catalog, walk->arena, relation, &count);
+
+    truncate_referencing(walk, relation);
+    for (size_t i = 0; i < count; i++)
+        truncate_referencing(walk, children[i]);
+}
+
+/* The actions grow while they are followed, each table once. */
+static void truncate_cascade(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->action_count; i++) {
+        const struct action *action = &walk->actions[i];
+
+        if (action->relation != NULL) {
+            truncate_from(walk, action->relation);
+        } else if (action->object.kind != OBJECT_NONE) {
+            act_on_none(walk, VERB_TRUNCATE);
+            return;
+        }
+    }
+}
+
+void walk_truncate(struct walk *walk, Node *node)
+{
+    const TruncateStmt *statement = (TruncateStmt *)node;
+
+    act_on_relations(walk, VERB_TRUNCATE, statement->relations);
+    if (statement->behavior == DROP_CASCADE)
+        truncate_cascade(walk);
+}
