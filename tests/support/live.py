@@ -1,6 +1,6 @@
 """live - runs the test_* functions of a file, each one a case, and prints how many passed.
 
-A test fails by raising; it is skipped by raising Skip. `main(globals())` ends the process.
+A test fails by raising; it is skipped by raising Skip. `main(globals())` returns the exit code.
 """
 import sys
 import time
@@ -50,4 +50,4 @@ def main(names, cases=None):
         counts[word] += 1
         print(f"{word:7} {name.replace('_', ' ')} ({time.monotonic() - started:.1f} s)", flush=True)
     print(f"{counts['passed']} passed, {counts['failed']} failed, {counts['skipped']} skipped")
-    sys.exit(1 if counts["failed"] else 0)
+    return 1 if counts["failed"] else 0

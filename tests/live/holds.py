@@ -1,0 +1,253 @@
+"""Statements that wait for a person: released, refused, run again, in transactions of drivers."""
+import os
+import sys
+import threading
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import psycopg2
+
+import pgwire
+from live import check, equal, eventually, main
+from wicket import AGENT_SECRET, wicket
+
+POLICY = """
+    search_path: [shop]
+    introspection: allow
+    hold: {wait: $wait, expire: 1h, run_within: 15m}
+    rules:
+      - allow: [select]
+        on: [shop.orders, shop.order_items, shop.customers]
+      - allow: [update]
+        on: [shop.orders]
+        where: key
+      - hold: [update, delete]
+        on: [shop.orders, shop.order_items]
+        where: required
+        max_rows: 1000
+"""
+
+database = running = None
+next_customer = iter(range(2, 400))
+
+
+def new_delete():
+    """A DELETE that no other test sends, the number of orders it deletes, and how to count them."""
+    while True:
+        customer = next(next_customer)
+        where = f"customer_id = {customer}"
+        count = database.value(f"SELECT count(*) FROM shop.orders WHERE {where}")
+        if count > 0:
+            return f"DELETE FROM shop.orders WHERE {where}", count, f"SELECT count(*) FROM shop.orders WHERE {where}"
+
+
+class Sender(threading.Thread):
+    """Sends a statement that will wait; `error` or `rowcount` is there after join()."""
+
+    def __init__(self, connection, sql, parameters=None):
+        super().__init__(daemon=True)
+        self.connection, self.sql, self.parameters = connection, sql, parameters
+        self.error = self.rowcount = None
+        self.start()
+
+    def run(self):
+        try:
+            cursor = self.connection.cursor()
+            cursor.execute(self.sql, self.parameters)
+            self.rowcount = cursor.rowcount
+        except psycopg2.Error as error:
+            self.error = error
+
+    def result(self, seconds=30):
+        self.join(seconds)
+        check(not self.is_alive(), f"no answer to {self.sql}")
+        return self
+
+
+def pending_hold(sql):
+    """The hold of this statement, as soon as it is pending."""
+    condition = sql.split("WHERE", 1)[1].strip()
+    return eventually(lambda: next((h for h in running.holds("pending") if condition in h["statement"]), None),
+                      f"a pending hold of {sql}")
+
+
+def short_wait(sql):
+    """Sends it in a session that waits one second at most; returns the hold and the error."""
+    connection = running.connect(options="-c statement_timeout=1000")
+    sender = Sender(connection, sql).result()
+    connection.close()
+    check(sender.error is not None, "it was not held")
+    equal(sender.error.pgcode, "55PW1", sender.error.diag.message_primary)
+    return pending_hold(sql), sender.error
+
+
+def test_a_held_delete_in_a_drivers_transaction_is_released_and_committed():
+    sql, count, left = new_delete()
+    connection = running.connect(autocommit=False)
+    sender = Sender(connection, sql)
+    hold = pending_hold(sql)
+    equal(database.value(left), count, "orders while it waits")
+    equal(database.value("SELECT count(*) FROM pg_stat_activity WHERE usename = 'agent' AND "
+                         "backend_xid IS NOT NULL"), 0, "open transactions while it waits")
+    running.command("release", hold["id"], "--digest", hold["digest"])
+    sender.result()
+    equal((sender.error, sender.rowcount), (None, count))
+    equal(database.value(left), count, "orders before the commit")
+    connection.commit()
+    equal(database.value(left), 0, "orders after the commit")
+    connection.close()
+    eventually(lambda: running.holds("executed")[0]["id"] == hold["id"], "the hold is executed")
+
+
+def test_a_hold_in_autocommit():
+    sql, count, left = new_delete()
+    connection = running.connect()
+    sender = Sender(connection, sql)
+    hold = pending_hold(sql)
+    equal(hold["state"], "pending")
+    check(any("order_items" in str(v) for v in hold.values()), "the cascade is in the effect")
+    running.command("release", hold["id"], "--yes")
+    equal(sender.result().rowcount, count, sender.error)
+    equal(database.value(left), 0)
+    connection.close()
+
+
+def test_a_hold_with_bound_values_in_the_extended_protocol():
+    sql, count, left = new_delete()
+    customer = sql.rsplit(" ", 1)[1].encode()
+    with pgwire.Connection("127.0.0.1", running.port, "agent", AGENT_SECRET, timeout=40) as c:
+        c.send(pgwire.parse("DELETE FROM shop.orders WHERE customer_id = $1", types=[23]), pgwire.bind([customer]),
+               pgwire.execute(), pgwire.SYNC)
+        hold = eventually(lambda: next(iter(running.holds("pending")), None), "a pending hold")
+        running.command("release", hold["id"], "--digest", hold["digest"])
+        answers = c.answers()
+    equal([a.tag() for a in answers if a.kind == "C"], [f"DELETE {count}"], str(answers))
+    equal(database.value(left), 0)
+
+
+def test_a_refusal_is_an_error_and_aborts_the_transaction():
+    sql, count, left = new_delete()
+    connection = running.connect(autocommit=False)
+    sender = Sender(connection, sql)
+    hold = pending_hold(sql)
+    running.command("refuse", hold["id"], "--reason", "wrong customer")
+    error = sender.result().error
+    equal(error.pgcode, "55PW2")
+    check("refused" in error.diag.message_primary and "wrong customer" in error.diag.message_primary,
+          error.diag.message_primary)
+    equal(connection.info.transaction_status, psycopg2.extensions.TRANSACTION_STATUS_INERROR)
+    connection.rollback()
+    connection.close()
+    equal(database.value(left), count)
+
+
+def test_execute_runs_a_hold_that_was_released_later():
+    sql, count, left = new_delete()
+    hold, error = short_wait(sql)
+    check(f"hold {hold['id']}" in error.diag.message_primary, error.diag.message_primary)
+    check(f"EXECUTE pgwicket_hold({hold['id']})" in error.diag.message_primary, "the message says what to do")
+    running.command("release", hold["id"], "--digest", hold["digest"])
+    equal(database.value(left), count, "nothing runs by itself")
+    with running.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(f"EXECUTE pgwicket_hold({hold['id']})")
+        equal(cursor.rowcount, count)
+        equal(database.value(left), 0)
+        try:
+            cursor.execute(f"EXECUTE pgwicket_hold({hold['id']})")
+            check(False, "it ran twice")
+        except psycopg2.Error as again:
+            equal(again.pgcode, "55PW5", again.diag.message_primary)
+        try:
+            cursor.execute("EXECUTE pgwicket_hold(987654)")
+            check(False, "an unknown hold ran")
+        except psycopg2.Error as unknown:
+            equal(unknown.pgcode, "42704", unknown.diag.message_primary)
+
+
+def test_the_same_statement_again_runs_a_released_hold():
+    sql, count, left = new_delete()
+    hold, _ = short_wait(sql)
+    again, _ = short_wait(sql)
+    equal(again["id"], hold["id"], "it joins the pending hold")
+    running.command("release", hold["id"], "--yes")
+    with running.connect() as connection, connection.cursor() as cursor:
+        cursor.execute(sql)
+        equal(cursor.rowcount, count)
+    equal(database.value(left), 0)
+
+
+def test_a_drifted_effect_commits_nothing_and_is_held_again():
+    sql, count, left = new_delete()
+    hold, _ = short_wait(sql)
+    customer = sql.rsplit(" ", 1)[1]
+    running.command("release", hold["id"], "--yes")
+    database.ask(f"INSERT INTO shop.orders (customer_id) VALUES ({customer})")
+    connection = running.connect()
+    sender = Sender(connection, f"EXECUTE pgwicket_hold({hold['id']})").result()
+    connection.close()
+    equal(sender.error.pgcode, "55PW3", sender.error.diag.message_primary)
+    equal(database.value(left), count + 1, "orders")
+    newer = pending_hold(sql)
+    check(newer["id"] > hold["id"], "a new hold")
+    check(f"hold {newer['id']}" in sender.error.diag.message_primary, sender.error.diag.message_primary)
+
+
+def test_a_wrong_digest_releases_nothing():
+    sql, count, left = new_delete()
+    hold, _ = short_wait(sql)
+    wrong = ("0" if hold["digest"][0] != "0" else "1") + hold["digest"][1:]
+    equal(running.command("release", hold["id"], "--digest", wrong, check=False).returncode, 1)
+    equal([h["state"] for h in running.holds() if h["id"] == hold["id"]], ["pending"])
+    equal(database.value(left), count)
+
+
+def test_a_statement_that_changes_nothing_is_not_held():
+    with running.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("DELETE FROM shop.orders WHERE customer_id = -5")
+        equal(cursor.rowcount, 0)
+
+
+def test_an_error_in_the_rehearsal_is_the_agents():
+    before = len(running.holds())
+    with running.connect() as connection, connection.cursor() as cursor:
+        try:
+            cursor.execute("UPDATE shop.orders SET status = 'nonsense' WHERE customer_id = 400")
+            check(False, "no error")
+        except psycopg2.Error as error:
+            check(not error.pgcode.startswith("55PW"), error.pgcode)
+    equal(len(running.holds()), before, "holds")
+
+
+def test_a_transaction_that_has_done_something_does_not_wait():
+    sql, count, left = new_delete()
+    connection = running.connect(autocommit=False)
+    cursor = connection.cursor()
+    cursor.execute("UPDATE shop.orders SET notes = 'before the hold' WHERE id = 3000")
+    error = Sender(connection, sql).result(10).error
+    equal(error.pgcode, "55PW1", error.diag.message_primary)
+    connection.commit()
+    connection.close()
+    equal(database.value("SELECT count(*) FROM shop.orders WHERE notes = 'before the hold'"), 0)
+    equal(database.value(left), count)
+
+
+def test_show_lists_the_agents_own_holds():
+    with running.connect() as connection, connection.cursor() as cursor:
+        cursor.execute("SHOW pgwicket.holds")
+        equal(len(cursor.fetchall()), len(running.holds()))
+
+
+def test_every_change_of_a_hold_is_in_the_audit_log():
+    records = running.audit()
+    for hold in running.holds():
+        states = [r["pgwicket.hold.state"] for r in records
+                  if r["event.name"] == "pgwicket.hold" and r.get("pgwicket.hold") == hold["id"]]
+        check(states, f"records of hold {hold['id']}")
+        equal(states[0], "pending")
+        equal(states[-1], hold["state"], f"hold {hold['id']}: {states}")
+
+
+if __name__ == "__main__":
+    with wicket(POLICY.replace("$wait", "20s")) as (database, running):
+        code = main(globals())
+    sys.exit(code)
