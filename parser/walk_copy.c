@@ -68,15 +68,6 @@ static void copy_query(struct walk *walk, const CopyStmt *copy)
         act_on_none(walk, VERB_COPY_FILE);
 }
 
-static void copy_condition(struct walk *walk, const CopyStmt *copy, const struct relation *relation)
-{
-    bool before = walk->inside_write;
-
-    walk->inside_write = true;
-    walk_expression(walk, copy->whereClause, relation);
-    walk->inside_write = before;
-}
-
 void walk_copy(struct walk *walk, Node *node)
 {
     const CopyStmt *copy = (CopyStmt *)node;
@@ -92,7 +83,7 @@ void walk_copy(struct walk *walk, Node *node)
     else
         copy_query(walk, copy);
     if (copy->whereClause != NULL)
-        copy_condition(walk, copy, relation);
+        walk_expression(walk, copy->whereClause, relation);
     if (copy->filename == NULL && !copy->is_program)
         walk->shape->kind = copy->is_from ? STATEMENT_COPY_IN : STATEMENT_COPY_OUT;
     else

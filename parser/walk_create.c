@@ -159,67 +159,18 @@ void walk_create_view(struct walk *walk, Node *node)
 
 /* --- triggers, rules, policies --------------------------------------------------------------- */
 
-static RangeVar *aliased(struct walk *walk, const RangeVar *table, const char *name)
-{
-    RangeVar *range = arena_allocate(walk->arena, sizeof(*range));
-    Alias *alias = arena_allocate(walk->arena, sizeof(*alias));
-
-    alias->type = T_Alias;
-    alias->aliasname = (char *)name;
-    *range = *table;
-    range->alias = alias;
-    return range;
-}
-
-static List *list_of(struct walk *walk, int count, Node *first, Node *second)
-{
-    List *list = arena_allocate(walk->arena, sizeof(*list) + 2 * sizeof(ListCell));
-
-    list->type = T_List;
-    list->length = list->max_length = count;
-    list->elements = list->initial_elements;
-    list->elements[0].ptr_value = first;
-    if (count > 1)
-        list->elements[1].ptr_value = second;
-    return list;
-}
-
-/* WHEN (…) of a trigger reads the table's rows under the names old and new: judged as a query that
- * does. */
-static void trigger_condition(struct walk *walk, const CreateTrigStmt *trigger)
-{
-    SelectStmt *select = arena_allocate(walk->arena, sizeof(*select));
-    ResTarget *target = arena_allocate(walk->arena, sizeof(*target));
-    bool before = walk->inside_write;
-
-    if (trigger->whenClause == NULL)
-        return;
-    target->type = T_ResTarget;
-    target->val = trigger->whenClause;
-    target->location = -1;
-    select->type = T_SelectStmt;
-    select->targetList = list_of(walk, 1, (Node *)target, NULL);
-    select->fromClause = list_of(walk, 2, (Node *)aliased(walk, trigger->relation, "old"),
-                                 (Node *)aliased(walk, trigger->relation, "new"));
-    walk->inside_write = true;
-    walk_query(walk, (Node *)select);
-    walk->inside_write = before;
-    walk->shape->returns_rows = false;
-}
-
 void walk_create_trigger(struct walk *walk, Node *node)
 {
     CreateTrigStmt *statement = (CreateTrigStmt *)node;
     struct target target = target_relation(walk, statement->relation);
 
     changes(walk, CHANGES_OBJECTS);
-    target.inside_table = true;
     act(walk, VERB_CREATE, &target);
     act(walk, VERB_CODE, &target);
     strings_only(walk, statement->args);
     strings_only(walk, statement->columns);
     call_named(walk, statement->funcname, 0);
-    trigger_condition(walk, statement);
+    draft_expression(walk, draft_new(walk, &target), statement->whenClause);
     if (statement->constrrel != NULL) {
         target = target_relation(walk, statement->constrrel);
         act(walk, VERB_ALTER, &target);

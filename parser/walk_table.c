@@ -72,13 +72,8 @@ void draft_add_column(struct walk *walk, struct draft *draft, const char *name, 
 
 void draft_expression(struct walk *walk, struct draft *draft, Node *expression)
 {
-    bool before = walk->inside_write;
-
-    if (expression == NULL)
-        return;
-    walk->inside_write = true;
-    walk_expression(walk, expression, draft->unknown ? NULL : &draft->relation);
-    walk->inside_write = before;
+    if (expression != NULL)
+        walk_expression(walk, expression, draft->unknown ? NULL : &draft->relation);
 }
 
 /* --- constraints ----------------------------------------------------------------------------- */
@@ -383,21 +378,19 @@ void walk_create_foreign_table(struct walk *walk, Node *node)
 
 /* --- tables from queries --------------------------------------------------------------------- */
 
-void walk_into(struct walk *walk, IntoClause *into)
+static void into(struct walk *walk, IntoClause *clause)
 {
     struct target target;
 
-    if (into->rel == NULL || into->viewQuery != NULL) {
+    if (clause->rel == NULL || clause->viewQuery != NULL) {
         walk_unknown(walk, "INTO", T_IntoClause, -1);
         return;
     }
-    target = target_new_relation(walk, into->rel);
+    target = target_new_relation(walk, clause->rel);
     act(walk, VERB_CREATE, &target);
     changes(walk, CHANGES_OBJECTS);
-    strings_only(walk, into->colNames);
-    storage_options(walk, into->options);
-    walk->shape->kind = STATEMENT_UTILITY;
-    walk->shape->returns_rows = false;
+    strings_only(walk, clause->colNames);
+    storage_options(walk, clause->options);
 }
 
 /* The prepared statement would have to be judged again at this place, as EXECUTE is. */
@@ -415,7 +408,7 @@ void walk_create_table_as(struct walk *walk, Node *node)
 
     if (statement->objtype != OBJECT_TABLE && statement->objtype != OBJECT_MATVIEW)
         walk_unknown(walk, "CREATE TABLE AS", T_CreateTableAsStmt, -1);
-    walk_into(walk, statement->into);
+    into(walk, statement->into);
     if (IsA(statement->query, ExecuteStmt))
         table_from_execute(walk, statement->query);
     else if (IsA(statement->query, SelectStmt))
