@@ -90,6 +90,8 @@ enum {
     LIMIT_CONFIGURATION_DEPTH = 16,
     LIMIT_CONFIGURATION_NODES = 200000,
     LIMIT_CONFIGURATION_LIST = 10000,
+    LIMIT_CONFIGURATION_RULES = 1000,
+    LIMIT_CONFIGURATION_SETTINGS = 200,
     LIMIT_CONFIGURATION_PROBLEMS = 100,
     LIMIT_SECRET_FILE_BYTES = 8 * 1024,
 
@@ -98,6 +100,15 @@ enum {
 
     /* Sockets that have not authenticated yet; more are refused with 53300. */
     LIMIT_UNAUTHENTICATED_SOCKETS = 1000,
+
+    /* Settings that an upstream reports by ParameterStatus: PostgreSQL 18 has 16, extensions add some. */
+    LIMIT_REPORTED_PARAMETERS = 100,
+
+    /* Cancel requests under way, a thread each: more are waiting only where a server hangs. */
+    LIMIT_CANCELS = 64,
+
+    /* Rows of one catalog query (columns are the most: 100,000 tables of 40). Some 100 bytes each. */
+    LIMIT_CATALOG_ROWS = 4 * 1000 * 1000,
 };
 
 #endif
