@@ -1,6 +1,8 @@
 /* text.c - see text.h. */
 #include "proxy/base/text.h"
 
+#include "proxy/base/invariant.h"
+
 #include <string.h>
 #include <strings.h>
 
@@ -49,6 +51,18 @@ struct text text_cut(struct text a, size_t size)
     while (size > 0 && ((unsigned char)a.bytes[size] & 0xC0) == 0x80)
         size--;
     return (struct text){a.bytes, size};
+}
+
+struct text text_front(struct text a, size_t size)
+{
+    INVARIANT(size <= a.size);
+    return (struct text){a.bytes, size};
+}
+
+struct text text_behind(struct text a, size_t size)
+{
+    INVARIANT(size <= a.size);
+    return (struct text){a.bytes + size, a.size - size};
 }
 
 bool text_to_int64(struct text a, int64_t *value)

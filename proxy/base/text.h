@@ -36,6 +36,10 @@ int text_compare(struct text a, struct text b); /* by bytes, as memcmp */
 /* The first `size` bytes at most, cut at the start of a UTF-8 character. */
 struct text text_cut(struct text a, size_t size);
 
+/* The first `size` bytes, and all behind them; `size` is at most the text's. */
+struct text text_front(struct text a, size_t size);
+struct text text_behind(struct text a, size_t size);
+
 /* A decimal integer that is the whole of the text; false when it is not, or does not fit. */
 bool text_to_int64(struct text a, int64_t *value);
 

@@ -1,0 +1,111 @@
+/*
+ * errors.c - bodies of pgwicket's own ErrorResponse, and the errors that are not a rule's.
+ */
+#include "proxy/session/internal.h"
+
+struct text error_body(struct session *s, const char *sqlstate, struct text message,
+                       struct text detail, struct text hint, int position)
+{
+    buffer_clear(&s->client_out);
+    const struct error_message error = {.severity = "ERROR",
+                                        .sqlstate = sqlstate,
+                                        .message = message,
+                                        .detail = detail,
+                                        .hint = hint,
+                                        .position = position};
+    build_error(&s->client_out, &error);
+    struct text whole = buffer_text(&s->client_out);
+    return (struct text){whole.bytes + FRAME_HEADER_SIZE, whole.size - FRAME_HEADER_SIZE};
+}
+
+struct text error_body_from(struct session *s, const struct error_text *error, int position)
+{
+    return error_body(s, error->sqlstate, error->message, error->detail, error->hint, position);
+}
+
+struct text error_body_audit(struct session *s)
+{
+    return error_body(
+        s, "58030",
+        TEXT("pgwicket: the audit log cannot be written, so nothing is run at the moment"), TEXT(""),
+        TEXT("Not caused by your statement. Stop and report it; try again in a few minutes."), 0);
+}
+
+struct error_text error_paused(struct arena *arena, const struct session_view *view)
+{
+    char when[INSTANT_TEXT_SIZE];
+    instant_to_clock_text(view->paused_at, when);
+    return (struct error_text){
+        .sqlstate = "55PW4",
+        .message = TEXT("pgwicket: this agent is paused by an operator; nothing was run"),
+        .detail = arena_printf(arena, "Paused at %s.", when),
+        .hint = TEXT("Stop working on the database and tell the user. Do not retry until told."),
+    };
+}
+
+static struct error_text still_waiting(struct arena *arena, const struct hold *hold)
+{
+    char until[INSTANT_TEXT_SIZE];
+    instant_to_clock_text(hold->expires, until);
+    return (struct error_text){
+        .sqlstate = "55PW1",
+        .message = arena_printf(arena,
+                                "pgwicket: waiting for a person's approval as hold %lld; nothing was "
+                                "changed. Run EXECUTE pgwicket_hold(%lld) later to get the result",
+                                (long long)hold->id, (long long)hold->id),
+        .detail = arena_printf(arena, "Rule %.*s. Effect not rehearsed. Pending until %s.",
+                               TEXT_ARGS(hold->rule), until),
+        .hint = TEXT("Do not rephrase and do not send it in a loop: tell the user it waits for "
+                     "approval. If this was part of a transaction, run the whole transaction again "
+                     "after release."),
+    };
+}
+
+static struct error_text refused(struct arena *arena, const struct hold *hold)
+{
+    char when[INSTANT_TEXT_SIZE];
+    instant_to_clock_text(hold->decided, when);
+    struct text reason = hold->decision_reason;
+    struct text short_reason = text_cut(reason, 100);
+    return (struct error_text){
+        .sqlstate = "55PW2",
+        .message = arena_printf(arena,
+                                "pgwicket: hold %lld was refused by an approver; nothing was "
+                                "changed. Reason: %.*s",
+                                (long long)hold->id, TEXT_ARGS(short_reason)),
+        .detail = arena_printf(arena, "Rule %.*s. Refused at %s. Reason: %.*s",
+                               TEXT_ARGS(hold->rule), when, TEXT_ARGS(reason)),
+        .hint = TEXT("Do not send it again. Act on the reason or report it to the user."),
+    };
+}
+
+static struct error_text is_over(struct arena *arena, const struct hold *hold)
+{
+    char when[INSTANT_TEXT_SIZE];
+    struct instant at = hold->finished.us != 0 ? hold->finished : hold->decided;
+    instant_to_clock_text(at.us != 0 ? at : hold->expires, when);
+    struct text tag = hold->outcome_tag;
+    struct text what = hold->state == HOLD_RUNNING   ? TEXT("is running in another session")
+                       : hold->state == HOLD_UNKNOWN ? TEXT("ended in an unknown state")
+                                                     : TEXT("was already");
+    bool named = hold->state != HOLD_RUNNING && hold->state != HOLD_UNKNOWN;
+    return (struct error_text){
+        .sqlstate = "55PW5",
+        .message = arena_printf(arena, "pgwicket: hold %lld %.*s%s%s at %s%s%.*s%s; nothing was run now",
+                                (long long)hold->id, TEXT_ARGS(what), named ? " " : "",
+                                named ? hold_state_name(hold->state) : "", when,
+                                tag.size > 0 ? " (" : "", TEXT_ARGS(tag), tag.size > 0 ? ")" : ""),
+        .detail = arena_text(arena, hold->outcome_error),
+        .hint = TEXT("Do not run it again. If the same change is needed once more, say so to the "
+                     "user."),
+    };
+}
+
+struct error_text error_hold(struct arena *arena, const struct hold *hold, bool waited)
+{
+    if (hold->state == HOLD_PENDING || (hold->state == HOLD_RELEASED && waited))
+        return still_waiting(arena, hold);
+    if (hold->state == HOLD_REFUSED)
+        return refused(arena, hold);
+    return is_over(arena, hold);
+}

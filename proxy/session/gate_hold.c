@@ -1,0 +1,666 @@
+/*
+ * gate_hold.c - held statements: stored before the agent hears of them, waited for with nothing open
+ * upstream, claimed by one session, run once, recorded before the commit (gate.md 6 and 10).
+ *
+ *   settings → store → leave the transaction → wait → claim → run → record the transaction id → commit →
+ *   store the outcome → reply
+ *
+ * Whatever fails before COMMIT is sent rolls back. What fails after it leaves the hold `running` with its
+ * transaction id: the server is asked for it when pgwicket starts again.
+ */
+#include "proxy/session/internal.h"
+
+#include "proxy/base/invariant.h"
+#include "proxy/session/held.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the store -------------------------------------------------------------------------------- */
+
+static struct hold_request *new_request(struct session *s, enum hold_operation operation, int64_t id)
+{
+    struct hold_request *request = memory_allocate_zeroed(1, sizeof *request);
+    arena_init(&request->arena);
+    request->operation = operation;
+    request->id = id;
+    request->agent = arena_text(&request->arena, s->setup.agent);
+    request->session = arena_text(&request->arena, s->setup.session_id);
+    return request;
+}
+
+static struct error_text store_unusable(void)
+{
+    return (struct error_text){
+        .sqlstate = "58030",
+        .message = TEXT("pgwicket: the hold store cannot be used, so nothing is run at the moment"),
+        .hint = TEXT("Not caused by your statement. Stop and report it; try again in a few minutes.")};
+}
+
+static void fail_store(struct session *s)
+{
+    struct error_text error = store_unusable();
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+}
+
+/* Posts and waits for the answer. */
+static void post(struct session *s, struct hold_request *request)
+{
+    s->gate.request = request;
+    if (s->port.post_hold(s->port.context, request))
+        return;
+    s->gate.request = NULL;
+    request->answer = HOLD_STORE_FAILED;
+    hold_answer(s, request);
+    arena_release(&request->arena);
+    free(request);
+}
+
+/* Posts and goes on; the answer is thrown away. */
+static void post_and_forget(struct session *s, struct hold_request *request)
+{
+    if (s->port.post_hold(s->port.context, request))
+        return;
+    arena_release(&request->arena);
+    free(request);
+}
+
+static struct hold_request *finish_request(struct session *s, int64_t id, enum hold_state state,
+                                           struct text tag, struct text error)
+{
+    struct hold_request *request = new_request(s, HOLD_OP_FINISH, id);
+    request->new_state = state;
+    request->tag = arena_text(&request->arena, tag);
+    request->error = arena_text(&request->arena, error);
+    return request;
+}
+
+static void keep_hold(struct session *s, const struct hold *hold)
+{
+    s->gate.hold = hold_copy(&s->gate.arena, hold);
+}
+
+/* --- EXECUTE pgwicket_hold(N) ------------------------------------------------------------------- */
+
+enum step hold_lookup(struct session *s, int64_t id)
+{
+    if (s->lookup.id == id && s->lookup.answered)
+        return STEP_DONE;
+    arena_release(&s->lookup.arena);
+    s->lookup = (struct lookup){.id = id};
+    arena_init(&s->gate.arena);
+    gate_become(s, GATE_LOOKUP);
+    post(s, new_request(s, HOLD_OP_GET, id));
+    return STEP_WAIT;
+}
+
+static void lookup_answered(struct session *s, const struct hold_request *request)
+{
+    arena_init(&s->lookup.arena);
+    s->lookup.answered = true;
+    s->lookup.store_failed = request->answer == HOLD_STORE_FAILED;
+    s->lookup.hold = request->answer == HOLD_OK && request->hold_count == 1
+                         ? hold_copy(&s->lookup.arena, request->holds[0])
+                         : NULL;
+    gate_end(s);
+}
+
+static void reject_lookup(struct judged *judged, const struct error_text *error)
+{
+    judged->judgement.verdict = VERDICT_REJECT;
+    judged->judgement.error = *error;
+}
+
+/* The stored statement, judged as it would be now, under the name of the hold. */
+static struct judged *judge_stored(struct session *s, const struct hold *hold)
+{
+    struct buffer types;
+    buffer_init(&types, LIMIT_HELD_BYTES);
+    for (size_t i = 0; i < hold->type_count; i++)
+        buffer_append_u32(&types, hold->types[i]);
+    const struct parse_message parse = {.type_count = (uint16_t)hold->type_count,
+                                        .types = types.bytes};
+    struct judged *stored = session_judge(s, hold->statement, &parse);
+    buffer_release(&types);
+    stored->stored = hold_copy(&stored->arena, hold);
+    stored->print = stored->stored->statement;
+    return stored;
+}
+
+void session_use_lookup(struct session *s, struct judged **judged)
+{
+    const struct hold *hold = s->lookup.hold;
+    int64_t id = s->lookup.id;
+    bool store_failed = s->lookup.store_failed;
+    if (hold != NULL && hold->state != HOLD_PENDING && hold->state != HOLD_RELEASED) {
+        struct error_text error = error_hold(&(*judged)->arena, hold, false);
+        reject_lookup(*judged, &error);
+    } else if (hold != NULL) {
+        struct judged *stored = judge_stored(s, hold);
+        judged_release(*judged);
+        *judged = stored;
+    } else {
+        struct error_text error = {
+            .sqlstate = "42704",
+            .message = arena_printf(&(*judged)->arena, "pgwicket: hold %lld does not exist",
+                                    (long long)id)};
+        if (store_failed)
+            error = store_unusable();
+        reject_lookup(*judged, &error);
+    }
+    arena_release(&s->lookup.arena);
+    s->lookup = (struct lookup){0};
+}
+
+/* --- a new hold --------------------------------------------------------------------------------- */
+
+const char hold_settings_sql[] = "SELECT pg_catalog.current_setting('role'), "
+                                 "pg_catalog.current_setting('search_path'), "
+                                 "pg_catalog.current_setting('DateStyle'), "
+                                 "pg_catalog.current_setting('IntervalStyle'), "
+                                 "pg_catalog.current_setting('TimeZone'), "
+                                 "pg_catalog.current_setting('bytea_output'), "
+                                 "pg_catalog.current_setting('extra_float_digits')";
+
+static void create(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    struct hold_request *request = new_request(s, HOLD_OP_CREATE, 0);
+    struct error_text error = {0};
+    struct hold *hold = held_describe(s, &request->arena, &error);
+    if (hold == NULL) {
+        arena_release(&request->arena);
+        free(request);
+        (void)!report_statement(s, gate->portal->judged, gate->portal, 0, s->statement_number,
+                                VERDICT_REJECT, &error);
+        gate_fail_with(s, &error);
+        gate_show_error(s);
+        return;
+    }
+    request->hold = hold;
+    int64_t pending_max = gate->portal->judged->view.policy->pending_max;
+    request->pending_max = pending_max == UNLIMITED ? INT64_MAX : pending_max;
+    gate_become(s, GATE_STORE);
+    post(s, request);
+}
+
+void hold_start(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    struct error_text error;
+    if (!held_possible(gate_shape(gate), gate->portal->decision, &error)) {
+        (void)!report_statement(s, gate->portal->judged, gate->portal, 0, s->statement_number,
+                                VERDICT_REJECT, &error);
+        gate_fail_with(s, &error);
+        gate_show_error(s);
+    } else if (gate->settings.size > 0) {
+        create(s);
+    } else {
+        send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
+        send_sync(s, ROLE_INJECTED);
+        gate_become(s, GATE_SETTINGS);
+    }
+}
+
+void hold_settings_read(struct session *s)
+{
+    if (s->gate.error.size > 0)
+        gate_show_error(s);
+    else
+        create(s);
+}
+
+/* --- waiting -------------------------------------------------------------------------------------- */
+
+static void notice(struct session *s, const struct hold *hold)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const struct error_message message = {
+        .severity = "NOTICE",
+        .sqlstate = "00000",
+        .message = arena_printf(&arena, "pgwicket: held for approval as hold %lld; waiting",
+                                (long long)hold->id),
+        .hint = TEXT("A person is asked. Nothing is run until it is released.")};
+    buffer_clear(&s->client_out);
+    build_notice(&s->client_out, &message);
+    to_client(s, buffer_text(&s->client_out));
+    arena_release(&arena);
+}
+
+static void show_hold_error(struct session *s, const struct hold *hold, bool waited)
+{
+    struct error_text error = error_hold(&s->gate.arena, hold, waited);
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+}
+
+static void claim(struct session *s)
+{
+    gate_become(s, GATE_CLAIM);
+    s->port.set_timer(s->port.context, 0);
+    if (s->gate.waiting)
+        s->port.end_waiting(s->port.context);
+    s->gate.waiting = false;
+    post(s, new_request(s, HOLD_OP_CLAIM, s->gate.hold->id));
+}
+
+static void wait_or_claim(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (gate->hold->state == HOLD_RELEASED) {
+        claim(s);
+        return;
+    }
+    const struct policy *policy = gate->portal->judged->view.policy;
+    int64_t wait_us = policy->hold_wait_us;
+    if (s->statement_timeout_us > 0 && s->statement_timeout_us < wait_us)
+        wait_us = s->statement_timeout_us;
+    gate->waiting = wait_us > 0 && s->port.begin_waiting(s->port.context);
+    if (!gate->waiting) {
+        show_hold_error(s, gate->hold, true);
+        return;
+    }
+    gate_become(s, GATE_WAIT);
+    notice(s, gate->hold);
+    s->port.watch_hold(s->port.context, gate->hold->id);
+    s->port.set_timer(s->port.context, wait_us);
+    /* It may have been decided before it was watched. */
+    post(s, new_request(s, HOLD_OP_GET, gate->hold->id));
+}
+
+/* No transaction is open upstream while a person thinks. */
+static void leave(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    bool in_transaction = gate->transaction == 'T';
+    if (!in_transaction && !s->batch_open && !s->skipping) {
+        wait_or_claim(s);
+        return;
+    }
+    if (in_transaction) {
+        gate->left = true;
+        s->hide_status = true;
+        send_injected(s, PURPOSE_NONE, TEXT("ROLLBACK"));
+    }
+    send_sync(s, ROLE_INJECTED);
+    gate_become(s, GATE_LEAVE);
+}
+
+static void stored(struct session *s, const struct hold *hold)
+{
+    keep_hold(s, hold);
+    struct gate *gate = &s->gate;
+    struct portal *portal = gate->portal;
+    if (!report_statement(s, portal->judged, portal, 0, s->statement_number, VERDICT_HOLD, NULL)) {
+        buffer_append_text(&gate->error, error_body_audit(s));
+        gate_show_error(s);
+        return;
+    }
+    if (hold->state != HOLD_PENDING && hold->state != HOLD_RELEASED)
+        show_hold_error(s, hold, false);
+    else if (gate->transaction == 'T' && !gate->fresh)
+        show_hold_error(s, hold, true); /* a transaction that has done something does not wait */
+    else
+        leave(s);
+}
+
+void hold_start_stored(struct session *s)
+{
+    gate_become(s, GATE_STORE);
+    stored(s, s->gate.portal->judged->stored);
+}
+
+void hold_changed(struct session *s, const struct hold *hold)
+{
+    keep_hold(s, hold);
+    if (hold->state == HOLD_RELEASED)
+        claim(s);
+    else if (hold->state != HOLD_PENDING)
+        show_hold_error(s, hold, true);
+}
+
+void hold_stop_waiting(struct session *s, bool cancelled)
+{
+    if (!cancelled) {
+        show_hold_error(s, s->gate.hold, true);
+        return;
+    }
+    struct error_text error = {
+        .sqlstate = "57014",
+        .message = TEXT("canceling statement due to user request"),
+        .detail = arena_printf(&s->gate.arena, "Hold %lld goes on waiting for a person.",
+                               (long long)s->gate.hold->id)};
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+}
+
+/* --- the run ---------------------------------------------------------------------------------------- */
+
+static const char run_id_sql[] =
+    "SELECT pg_catalog.pg_current_xact_id()::pg_catalog.text, pg_catalog.pg_backend_pid(), "
+    "(SELECT a.backend_start::pg_catalog.text FROM pg_catalog.pg_stat_get_activity("
+    "pg_catalog.pg_backend_pid()) a), "
+    "(SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c), "
+    "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
+
+static void run(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    gate_become(s, GATE_HOLD_RUN);
+    if (gate->left) {
+        transaction_replay(s);
+    } else {
+        send_injected(s, PURPOSE_NONE, TEXT("BEGIN"));
+        send_injected(s, PURPOSE_NONE,
+                      TEXT("SELECT pg_catalog.set_config('synchronous_commit', 'on', true)"));
+    }
+    gate_send_converted(s, gate->hold->statement);
+    if (!gate->left)
+        send_injected(s, PURPOSE_NONE, TEXT("SET CONSTRAINTS ALL IMMEDIATE"));
+    send_injected(s, PURPOSE_RUN_ID, text_from(run_id_sql));
+    send_flush(s);
+}
+
+static void claimed(struct session *s, const struct hold_request *request)
+{
+    if (request->answer == HOLD_WRONG_STATE && request->hold_count == 1) {
+        show_hold_error(s, request->holds[0], false);
+        return;
+    }
+    if (request->answer != HOLD_OK) {
+        fail_store(s);
+        return;
+    }
+    keep_hold(s, request->holds[0]);
+    struct portal *portal = s->gate.portal;
+    struct judged *again = session_judge_again(s, portal->judged);
+    bool rejected = again->judgement.verdict == VERDICT_REJECT;
+    struct error_text error = again->judgement.error;
+    if (rejected) {
+        post_and_forget(s, finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
+        gate_fail_with(s, &error);
+    }
+    judged_release(again);
+    if (rejected)
+        gate_show_error(s);
+    else
+        run(s);
+}
+
+static void abort_run(struct session *s)
+{
+    gate_become(s, GATE_HOLD_ABORT);
+    if (!s->gate.left)
+        send_sync(s, ROLE_INJECTED); /* → E; the ROLLBACK follows in a batch of its own */
+    else
+        hold_ready(s);
+}
+
+/* The rows of a hold's run are checked against its rule's own limit. */
+static bool within_limit(struct session *s, struct command_tag tag)
+{
+    struct gate *gate = &s->gate;
+    if (gate->over)
+        return false;
+    struct numbers numbers = gate->portal->numbers;
+    numbers.has_rows = tag.rows >= 0;
+    numbers.rows_real = true;
+    numbers.rows = tag.rows;
+    if (gate->portal->judged->stored != NULL && judged_decision(gate->portal->judged) == NULL)
+        return false;
+    return gate_decide(s, &numbers)->verdict != VERDICT_REJECT;
+}
+
+void hold_run_identified(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    struct command_tag tag = {0};
+    struct text complete = buffer_text(&gate->complete);
+    if (gate->state != GATE_HOLD_RUN || !gate->run_known || complete.size < FRAME_HEADER_SIZE ||
+        !decode_command_complete(text_behind(complete, FRAME_HEADER_SIZE), &tag)) {
+        session_end(s, SESSION_END_INTERNAL);
+        return;
+    }
+    if (!within_limit(s, tag)) {
+        struct error_text error = {
+            .sqlstate = "54000",
+            .message = arena_printf(&gate->arena,
+                                    "pgwicket: hold %lld would change %lld rows, more than its rule "
+                                    "allows; rolled back, nothing was changed",
+                                    (long long)gate->hold->id, (long long)tag.rows)};
+        gate_fail_with(s, &error);
+        if (gate->left) {
+            post_and_forget(s, finish_request(s, gate->hold->id, HOLD_FAILED, tag.tag, error.message));
+            gate->left = false;
+            gate_show_error(s);
+        } else {
+            send_poison(s, TEXT(""));
+            abort_run(s);
+        }
+        return;
+    }
+    struct hold_request *request = new_request(s, HOLD_OP_RUN, gate->hold->id);
+    request->xid = arena_text(&request->arena, gate->run_id[0]);
+    (void)!text_to_int64(gate->run_id[1], &request->backend_pid);
+    request->backend_start = arena_text(&request->arena, gate->run_id[2]);
+    request->system_identifier = arena_text(&request->arena, gate->run_id[3]);
+    (void)!text_to_int64(gate->run_id[4], &request->timeline);
+    gate_become(s, GATE_HOLD_RECORD);
+    post(s, request);
+}
+
+static void note_run(struct session *s)
+{
+    struct command_tag tag = {0};
+    struct text complete = buffer_text(&s->gate.complete);
+    (void)!decode_command_complete(text_behind(complete, FRAME_HEADER_SIZE), &tag);
+    gate_statement_ran(s, tag);
+}
+
+/* In the client's own transaction: its COMMIT decides. */
+static void run_inside(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    s->running_hold = gate->hold->id;
+    s->savepoint_count = 0;
+    gate->left = false;
+    s->status = 'T';
+    note_run(s);
+    if (gate->origin == ORIGIN_QUERY) {
+        gate_settle(s);
+        return;
+    }
+    gate_relay_reply(s);
+    to_client(s, buffer_text(&gate->complete));
+    gate_end(s);
+}
+
+static void recorded(struct session *s, const struct hold_request *request)
+{
+    struct gate *gate = &s->gate;
+    if (request->answer != HOLD_OK) {
+        struct error_text error = store_unusable();
+        gate_fail_with(s, &error);
+        if (gate->left) {
+            gate->left = false;
+            gate_show_error(s);
+        } else {
+            send_poison(s, TEXT(""));
+            abort_run(s);
+        }
+    } else if (gate->left) {
+        run_inside(s);
+    } else {
+        gate_become(s, GATE_HOLD_COMMIT);
+        send_injected(s, PURPOSE_NONE, TEXT("COMMIT"));
+        send_sync(s, ROLE_INJECTED);
+    }
+}
+
+/* An error came while the hold ran. */
+void hold_error(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (gate->state != GATE_HOLD_RUN && gate->state != GATE_HOLD_RECORD)
+        return; /* COMMIT's own failure shows at ReadyForQuery */
+    if (!gate->left) {
+        abort_run(s);
+        return;
+    }
+    struct error_fields fields;
+    struct text message =
+        decode_error(buffer_text(&gate->error), &fields) ? fields.message : TEXT("failed");
+    post_and_forget(s, finish_request(s, gate->hold->id, HOLD_FAILED, TEXT(""), message));
+    gate->left = false;
+    gate_show_error(s);
+}
+
+static void finish(struct session *s, enum hold_state outcome)
+{
+    struct gate *gate = &s->gate;
+    struct command_tag tag = {0};
+    struct error_fields fields = {0};
+    struct text complete = buffer_text(&gate->complete);
+    if (outcome == HOLD_EXECUTED)
+        (void)!decode_command_complete(text_behind(complete, FRAME_HEADER_SIZE), &tag);
+    else
+        (void)!decode_error(buffer_text(&gate->error), &fields);
+    gate->outcome = outcome;
+    gate_become(s, GATE_HOLD_FINISH);
+    post(s, finish_request(s, gate->hold->id, outcome, tag.tag, fields.message));
+}
+
+void hold_ready(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    switch (gate->state) {
+    case GATE_LEAVE:
+        if (gate->error.size > 0)
+            session_end(s, SESSION_END_INTERNAL);
+        else
+            wait_or_claim(s);
+        break;
+    case GATE_HOLD_ABORT:
+        if (s->status != 'I') {
+            send_injected(s, PURPOSE_NONE, TEXT("ROLLBACK"));
+            send_sync(s, ROLE_INJECTED);
+        } else {
+            finish(s, HOLD_FAILED);
+        }
+        break;
+    case GATE_HOLD_COMMIT:
+        finish(s, gate->error.size > 0 ? HOLD_FAILED : HOLD_EXECUTED);
+        break;
+    default:
+        session_end(s, SESSION_END_INTERNAL);
+        break;
+    }
+}
+
+/* The outcome is stored (or could not be: it is true all the same, and recovery will find it). */
+static void finished(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (gate->outcome != HOLD_EXECUTED) {
+        gate_show_error(s);
+        return;
+    }
+    note_run(s);
+    if (gate->origin == ORIGIN_QUERY) {
+        gate_settle(s);
+        return;
+    }
+    gate_relay_reply(s);
+    to_client(s, buffer_text(&gate->complete));
+    gate_end(s);
+}
+
+void hold_answer(struct session *s, struct hold_request *request)
+{
+    switch (s->gate.state) {
+    case GATE_LOOKUP:
+        lookup_answered(s, request);
+        break;
+    case GATE_STORE:
+        if ((request->answer == HOLD_OK || request->answer == HOLD_JOINED) && request->hold_count == 1) {
+            stored(s, request->holds[0]);
+        } else if (request->answer == HOLD_TOO_MANY) {
+            struct error_text error = {
+                .sqlstate = "53400",
+                .message = arena_printf(&s->gate.arena,
+                                        "pgwicket: %lld statements already wait for approval; nothing "
+                                        "was run",
+                                        (long long)request->pending_max),
+                .hint = TEXT("Wait for the pending ones (SHOW pgwicket.holds) instead of sending more.")};
+            gate_fail_with(s, &error);
+            gate_show_error(s);
+        } else {
+            fail_store(s);
+        }
+        break;
+    case GATE_WAIT:
+        if (request->answer == HOLD_OK && request->hold_count == 1)
+            hold_changed(s, request->holds[0]);
+        break;
+    case GATE_CLAIM:
+        claimed(s, request);
+        break;
+    case GATE_HOLD_RECORD:
+        recorded(s, request);
+        break;
+    case GATE_HOLD_FINISH:
+        finished(s);
+        break;
+    default:
+        break;
+    }
+}
+
+/* --- the client's transaction after a run inside it ---------------------------------------------------- */
+
+void hold_transaction_ended(struct session *s, bool committed)
+{
+    if (s->running_hold == 0)
+        return;
+    enum hold_state outcome = committed ? HOLD_EXECUTED : HOLD_RELEASED;
+    post_and_forget(s, finish_request(s, s->running_hold, outcome, TEXT(""), TEXT("")));
+    s->running_hold = 0;
+    s->savepoint_count = 0;
+}
+
+void hold_rolled_back_to(struct session *s, struct text savepoint)
+{
+    for (size_t i = 0; i < s->savepoint_count; i++)
+        if (text_is(savepoint, s->savepoints[i]))
+            return;
+    hold_transaction_ended(s, false);
+}
+
+/* COMMIT has been sent and its answer has not come. */
+static bool commit_outstanding(struct session *s)
+{
+    for (size_t i = 0; i < s->queue.count; i++) {
+        const struct execution *execution = queue_at(&s->queue, i)->execution;
+        const struct analysis *analysis =
+            execution != NULL ? &execution->judged->judgement.analysis : NULL;
+        for (size_t j = 0; analysis != NULL && j < analysis->statement_count; j++)
+            if (analysis->statements[j].shape.kind == STATEMENT_COMMIT)
+                return true;
+    }
+    return false;
+}
+
+/* The connection is going. Nothing that was not committed will be; what may have been stays running, and
+ * the server will be asked. */
+void hold_session_ends(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    bool open = gate->state == GATE_HOLD_RUN || gate->state == GATE_HOLD_RECORD ||
+                gate->state == GATE_HOLD_ABORT;
+    if (open && gate->hold != NULL)
+        post_and_forget(s, finish_request(s, gate->hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
+    if (s->running_hold != 0 && !commit_outstanding(s))
+        hold_transaction_ended(s, false);
+}

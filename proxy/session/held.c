@@ -1,0 +1,274 @@
+/*
+ * held.c - describes the statement in the gate as a hold: text, values, settings, rules, estimate.
+ *
+ * A value that a person could not read is refused: "send it as text".
+ */
+#include "proxy/session/held.h"
+
+#include "proxy/base/cursor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Types whose binary form is printed here; others must come as text. OIDs are PostgreSQL's own and
+ * fixed (pg_type.dat). */
+enum {
+    TYPE_BOOL = 16, TYPE_INT8 = 20, TYPE_INT2 = 21, TYPE_INT4 = 23, TYPE_TEXT = 25, TYPE_OID = 26,
+    TYPE_JSON = 114, TYPE_BPCHAR = 1042, TYPE_VARCHAR = 1043, TYPE_UUID = 2950, TYPE_NAME = 19,
+};
+
+static const struct {
+    uint32_t oid;
+    const char *name;
+} type_names[] = {
+    {TYPE_BOOL, "boolean"}, {TYPE_INT8, "bigint"}, {TYPE_INT2, "smallint"}, {TYPE_INT4, "integer"},
+    {TYPE_TEXT, "text"}, {TYPE_OID, "oid"}, {TYPE_JSON, "json"}, {TYPE_BPCHAR, "character"},
+    {TYPE_VARCHAR, "character varying"}, {TYPE_UUID, "uuid"}, {TYPE_NAME, "name"},
+    {700, "real"}, {701, "double precision"}, {1700, "numeric"}, {1082, "date"},
+    {1114, "timestamp without time zone"}, {1184, "timestamp with time zone"}, {3802, "jsonb"},
+    {17, "bytea"}, {1186, "interval"},
+};
+
+static struct text type_name(struct arena *arena, uint32_t oid, const struct catalog *catalog)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(type_names); i++)
+        if (type_names[i].oid == oid)
+            return text_from(type_names[i].name);
+    const struct type *type = catalog != NULL ? catalog_type_by_oid(catalog, oid) : NULL;
+    if (type != NULL)
+        return arena_printf(arena, "%.*s.%.*s", TEXT_ARGS(type->schema), TEXT_ARGS(type->name));
+    return TEXT("unspecified");
+}
+
+bool held_possible(const struct shape *shape, const struct decision *decision,
+                   struct error_text *error)
+{
+    bool vouched = decision->decisive != NULL && decision->decisive->rule != NULL &&
+                   (decision->decisive->rule->unrehearsed_hold || decision->decisive->rule->rehearse);
+    *error = (struct error_text){.sqlstate = "42501"};
+    if (shape->not_in_block)
+        error->message = TEXT("pgwicket: this statement cannot run inside a transaction, so it cannot be "
+                              "held; nothing was run");
+    else if (shape->kind == STATEMENT_COPY_IN) {
+        error->message = TEXT("pgwicket: COPY FROM STDIN cannot be held; nothing was run");
+        error->hint = TEXT("Use INSERT.");
+    } else if (shape->kind == STATEMENT_PREPARE || shape->kind == STATEMENT_DECLARE ||
+               shape->kind == STATEMENT_EXPLAIN || shape->kind == STATEMENT_LISTEN)
+        error->message = TEXT("pgwicket: only the statement itself can be held; nothing was run");
+    else if (shape->kind == STATEMENT_CODE && !vouched) {
+        error->message = TEXT("pgwicket: code cannot be rehearsed, so it cannot be held; nothing was run");
+        error->hint = TEXT("The rule would need \"unrehearsed: hold\".");
+    }
+    return error->message.size == 0;
+}
+
+/* --- values ------------------------------------------------------------------------------------- */
+
+static bool print_integer(struct arena *arena, struct text bytes, struct text *out)
+{
+    struct cursor cursor = cursor_over(bytes.bytes, bytes.size);
+    int64_t value = 0;
+    if (bytes.size == 2)
+        value = (int16_t)cursor_u16(&cursor);
+    else if (bytes.size == 4)
+        value = (int32_t)cursor_u32(&cursor);
+    else if (bytes.size == 8)
+        value = (int64_t)((uint64_t)cursor_u32(&cursor) << 32 | cursor_u32(&cursor));
+    *out = arena_printf(arena, "%" PRId64, value);
+    return cursor_done(&cursor);
+}
+
+static bool print_uuid(struct arena *arena, struct text bytes, struct text *out)
+{
+    char hex[33];
+    if (bytes.size != 16)
+        return false;
+    hex_from_bytes(bytes.bytes, 16, hex);
+    *out = arena_printf(arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
+    return true;
+}
+
+static bool print_binary(struct arena *arena, uint32_t type, struct text bytes, struct text *out)
+{
+    switch (type) {
+    case TYPE_BOOL:
+        *out = bytes.size == 1 && bytes.bytes[0] == 1 ? TEXT("true") : TEXT("false");
+        return bytes.size == 1;
+    case TYPE_INT2:
+    case TYPE_INT4:
+    case TYPE_INT8:
+    case TYPE_OID:
+        return print_integer(arena, bytes, out);
+    case TYPE_TEXT:
+    case TYPE_VARCHAR:
+    case TYPE_BPCHAR:
+    case TYPE_NAME:
+    case TYPE_JSON:
+        *out = arena_text(arena, bytes);
+        return true;
+    case TYPE_UUID:
+        return print_uuid(arena, bytes, out);
+    default:
+        return false;
+    }
+}
+
+/* Of the Parse message where it gives one, else as the server described it. */
+static uint32_t parameter_type(const struct judged *judged, size_t index)
+{
+    const struct text sources[] = {judged->type_bytes, judged->described_types};
+    for (size_t i = 0; i < ARRAY_SIZE(sources); i++) {
+        if (sources[i].size < (index + 1) * 4)
+            continue;
+        struct cursor cursor = cursor_over(sources[i].bytes + index * 4, 4);
+        uint32_t type = cursor_u32(&cursor);
+        if (type != 0)
+            return type;
+    }
+    return 0;
+}
+
+static bool describe_values(struct arena *arena, const struct portal *portal, struct hold *hold,
+                            struct error_text *error)
+{
+    struct bind_message message;
+    struct buffer body;
+    buffer_init(&body, LIMIT_BIND_BYTES);
+    buffer_append(&body, "\0", 2); /* unnamed portal and statement */
+    buffer_append_text(&body, buffer_text(&portal->bind));
+    bool decoded = decode_bind(buffer_text(&body), &message);
+    size_t count = decoded ? message.value_count : 0;
+    struct hold_value *values = arena_array(arena, count, sizeof *values);
+    uint32_t *types = arena_array(arena, count, sizeof *types);
+    size_t state = 0;
+    for (uint16_t i = 0; decoded && i < count; i++) {
+        struct bound_value value;
+        decoded = bind_message_next_value(&message, &state, i, &value);
+        types[i] = parameter_type(portal->judged, i);
+        values[i].type = type_name(arena, types[i], portal->judged->view.catalog);
+        values[i].is_null = value.is_null;
+        if (value.is_null || !decoded)
+            continue;
+        values[i].text = arena_text(arena, value.bytes);
+        if (value.binary && !print_binary(arena, types[i], value.bytes, &values[i].text)) {
+            *error = (struct error_text){
+                .sqlstate = "42501",
+                .message = arena_printf(arena,
+                                        "pgwicket: parameter %u cannot be shown to an approver; send it "
+                                        "as text; nothing was run",
+                                        i + 1u)};
+            decoded = false;
+        }
+    }
+    buffer_release(&body);
+    hold->values = values;
+    hold->value_count = count;
+    hold->types = types;
+    hold->type_count = count;
+    return decoded;
+}
+
+/* --- rules and settings --------------------------------------------------------------------------- */
+
+static void append_list(struct buffer *out, const char *separator, struct text item)
+{
+    if (out->size > 0)
+        buffer_append_string(out, separator);
+    buffer_append_text(out, item);
+}
+
+static void describe_rules(struct arena *arena, const struct decision *decision, struct hold *hold)
+{
+    struct buffer names;
+    struct buffer approvers;
+    buffer_init(&names, LIMIT_HELD_BYTES);
+    buffer_init(&approvers, LIMIT_HELD_BYTES);
+    const struct rule *last = NULL;
+    for (size_t i = 0; i < decision->action_count; i++) {
+        const struct action_decision *action = &decision->actions[i];
+        if (action->verdict != VERDICT_HOLD || action->rule == NULL || action->rule == last)
+            continue;
+        last = action->rule;
+        append_list(&names, ", ", last->name);
+        for (size_t j = 0; j < last->approver_count; j++) {
+            if (j == 0 && approvers.size > 0)
+                buffer_append_byte(&approvers, ';');
+            if (j > 0)
+                buffer_append_byte(&approvers, ',');
+            buffer_append_text(&approvers, last->approvers[j]);
+        }
+    }
+    hold->rules = arena_text(arena, buffer_text(&names));
+    hold->approvers = arena_text(arena, buffer_text(&approvers));
+    hold->quorum = decision->quorum > 0 ? decision->quorum : 1;
+    if (decision->decisive != NULL && decision->decisive->rule != NULL) {
+        hold->rule = arena_text(arena, decision->decisive->rule->name);
+        hold->rule_text = arena_text(arena, decision->decisive->rule->text);
+        hold->verb = text_from(verb_name(decision->decisive->action->verb));
+    }
+    buffer_release(&names);
+    buffer_release(&approvers);
+}
+
+static void describe_settings(struct session *s, struct arena *arena, struct hold *hold)
+{
+    static const char *const names[HOLD_SETTING_COUNT] = {
+        "role",     "search_path",  "DateStyle",          "IntervalStyle",
+        "TimeZone", "bytea_output", "extra_float_digits",
+    };
+    struct cursor cursor = cursor_over(s->gate.settings.bytes, s->gate.settings.size);
+    struct hold_setting *settings = arena_array(arena, HOLD_SETTING_COUNT, sizeof *settings);
+    for (size_t i = 0; i < HOLD_SETTING_COUNT; i++)
+        settings[i] = (struct hold_setting){.name = text_from(names[i]),
+                                            .value = arena_text(arena, cursor_string(&cursor))};
+    hold->settings = settings;
+    hold->setting_count = HOLD_SETTING_COUNT;
+}
+
+static void describe_origin(struct session *s, struct arena *arena, struct hold *hold)
+{
+    const struct portal *portal = s->gate.portal;
+    const struct policy *policy = portal->judged->view.policy;
+    hold->agent = arena_text(arena, s->setup.agent);
+    hold->policy = arena_text(arena, policy->name);
+    hold->upstream = arena_text(arena, portal->judged->view.upstream_name);
+    hold->database = arena_text(arena, s->setup.database);
+    hold->session = arena_text(arena, s->setup.session_id);
+    hold->client = s->setup.client_port > 0
+                       ? arena_printf(arena, "%.*s:%d", TEXT_ARGS(s->setup.client_address),
+                                      s->setup.client_port)
+                       : arena_text(arena, s->setup.client_address);
+    hold->created = s->port.now(s->port.context);
+    hold->expires = (struct instant){hold->created.us + policy->hold_expire_us};
+    hold->wait_us = policy->hold_wait_us;
+    hold->run_within_us = policy->hold_run_within_us;
+}
+
+struct hold *held_describe(struct session *s, struct arena *arena, struct error_text *error)
+{
+    const struct portal *portal = s->gate.portal;
+    struct hold *hold = arena_allocate(arena, sizeof *hold);
+    describe_origin(s, arena, hold);
+    describe_rules(arena, portal->decision, hold);
+    describe_settings(s, arena, hold);
+    hold->statement = arena_text(arena, portal->judged->judgement.analysis.print);
+    hold->values_wire = arena_text(arena, gate_values(portal));
+    hold->estimate_rows = portal->estimate_rows;
+    hold->estimate_cost = portal->estimate_rows < 0 ? -1 : portal->numbers.cost;
+    hold->plan = portal->plan != NULL ? arena_text(arena, text_from(portal->plan)) : TEXT("");
+    hold->effect = TEXT("{\"known\": false, \"why\": \"effect not rehearsed\"}");
+    random_bytes(hold->sample_secret, sizeof hold->sample_secret);
+    if (portal->bind.size > 0 && !describe_values(arena, portal, hold, error)) {
+        if (error->message.size == 0)
+            *error = (struct error_text){.sqlstate = "08P01", .message = TEXT("invalid Bind message")};
+        return NULL;
+    }
+    if (hold->statement.size + hold->values_wire.size > LIMIT_HELD_BYTES) {
+        *error = (struct error_text){
+            .sqlstate = "54000",
+            .message = TEXT("pgwicket: a held statement and its values may have 64 kB; nothing was run"),
+            .hint = TEXT("Split it into smaller statements.")};
+        return NULL;
+    }
+    return hold;
+}

@@ -1,0 +1,420 @@
+/*
+ * internal.h - the session's parts and what they share; for proxy/session/ only.
+ *
+ *   session.c      state edges, input loops, events, end
+ *   statement.c    judged statements, portals, executions: lifetimes
+ *   simple.c       Query
+ *   extended.c     Parse Bind Describe Execute Close Sync Flush
+ *   copy.c         CopyData CopyDone CopyFail
+ *   send.c         everything that goes upstream: queue entries, injected sequences, poison
+ *   server.c       replies: relaying, errors, rows, ReadyForQuery
+ *   transaction.c  what a transaction has done so far: fresh or not, preamble
+ *   gate.c         limited and held statements: estimate, run, look, decide
+ *   gate_hold.c    holds: store, wait, claim, run, record, commit
+ *   explain.c      estimate from EXPLAIN's JSON
+ *   pins.c         settings read back after user code
+ *   report.c       audit records
+ *   errors.c       pgwicket's own errors to the client
+ */
+#ifndef PGWICKET_SESSION_INTERNAL_H
+#define PGWICKET_SESSION_INTERNAL_H
+
+#include "proxy/base/buffer.h"
+#include "proxy/base/cursor.h"
+#include "proxy/base/limits.h"
+#include "proxy/session/judge.h"
+#include "proxy/session/names.h"
+#include "proxy/session/queue.h"
+#include "proxy/session/session.h"
+#include "proxy/wire/backend.h"
+#include "proxy/wire/build.h"
+#include "proxy/wire/frontend.h"
+#include "rules/message.h"
+
+/* --- statement.c ------------------------------------------------------------------------------ */
+
+/* A text that was judged: a Query message, or a prepared statement. Counted. */
+struct judged {
+    int references;
+    struct arena arena;             /* of everything below */
+    struct session_view view;       /* retained: policy and catalog it was judged under */
+    const struct session_port *port;
+    struct text original;
+    struct text print;              /* what goes upstream */
+    struct judgement judgement;
+    struct text type_bytes;         /* Parse's parameter types, network order */
+    uint16_t type_count;
+    struct text described_types;    /* from ParameterDescription, network order; empty: not described */
+    const struct hold *stored;      /* stands for this hold: EXECUTE pgwicket_hold(N) */
+    int64_t judge_us;
+};
+
+struct judged *judged_retain(struct judged *judged);
+void judged_release(struct judged *judged); /* NULL is fine */
+
+/* The only statement of the text, or NULL. */
+const struct statement *judged_single(const struct judged *judged);
+const struct decision *judged_decision(const struct judged *judged);
+
+/* Does it need the gate: an open limit of a write, a cost to be asked for, or a hold? */
+bool judged_gated(const struct judged *judged);
+
+/* A portal, or a cursor made by DECLARE. Counted. */
+struct portal {
+    int references;
+    struct judged *judged;
+    struct buffer bind;           /* Bind's formats, values and result formats, for gated statements */
+    size_t values_size;           /* of `bind` without the result formats */
+    bool is_cursor;               /* by SQL */
+    bool with_hold;
+    bool executed;                /* its first Execute has been recorded */
+    int64_t statement_number;
+    int64_t rows_seen;
+    int64_t rows_max;             /* of a select; LIMIT_NONE */
+    struct numbers numbers;       /* the estimate's part of the gate's knowledge */
+    double estimate_rows;         /* < 0: not asked */
+    char *plan;                   /* owned */
+    int64_t explain_us;
+    struct arena arena;           /* of `decision` when it was decided again */
+    const struct decision *decision; /* judged's, or decided again with the estimate */
+};
+
+struct portal *portal_new(struct judged *judged);
+struct portal *portal_retain(struct portal *portal);
+void portal_release(struct portal *portal); /* NULL is fine */
+
+/* One client's Query, or Execute, on its way. Owned by its request. */
+struct execution {
+    struct judged *judged;
+    struct portal *portal;      /* counts rows; NULL for a Query without a select limit */
+    size_t at;                  /* which statement of a Query is being answered */
+    int64_t statement_number;
+    int64_t started_us;
+    int64_t rows;               /* DataRows, or CopyData rows, of the present statement */
+    bool stopped;               /* over its limit: no row is relayed any more */
+    bool copy_in;               /* the server waits for the client's data */
+    bool copied;                /* … and has got it all */
+};
+
+struct execution *execution_new(struct judged *judged, struct portal *portal);
+void execution_free(struct execution *execution); /* NULL is fine */
+
+/* --- session ---------------------------------------------------------------------------------- */
+
+enum step {
+    STEP_DONE = 1, /* the message is dealt with */
+    STEP_WAIT,     /* offer it again later */
+};
+
+enum session_state {
+    SESSION_READY = 0,  /* takes the client's messages */
+    SESSION_DRAINING,   /* the message at the front waits until everything outstanding is answered */
+    SESSION_REFRESHING, /* … for a fresh catalog */
+    SESSION_CANCELLING, /* … until a CancelRequest has been taken by the server */
+    SESSION_GATED,      /* the gate works on a statement */
+    SESSION_CLOSED,
+    SESSION_STATE_COUNT,
+};
+
+enum gate_state {
+    GATE_NONE = 0,
+    GATE_LOOKUP,        /* the hold of EXECUTE pgwicket_hold(N) is being fetched */
+    GATE_ESTIMATE,      /* EXPLAIN on its way */
+    GATE_ESTIMATE_UNDO, /* it failed inside a transaction: back to the savepoint */
+    GATE_RUN,           /* the statement runs uncommitted */
+    GATE_RUN_UNDO,      /* too many rows, and a hold rule is next: rolling back */
+    GATE_SETTLE,        /* sent to be committed: waiting for ReadyForQuery */
+    GATE_SETTINGS,      /* reading the settings that a hold is bound to */
+    GATE_STORE,         /* a new hold is being stored */
+    GATE_LEAVE,         /* closing what is open upstream before a person is asked */
+    GATE_WAIT,          /* for the person */
+    GATE_CLAIM,         /* released: one session gets it */
+    GATE_HOLD_RUN,      /* the held statement runs, up to its transaction id */
+    GATE_HOLD_RECORD,   /* the transaction id is being stored */
+    GATE_HOLD_COMMIT,
+    GATE_HOLD_ABORT,    /* rolling back a run that failed or went over its limit */
+    GATE_HOLD_FINISH,   /* the outcome is being stored */
+    GATE_STATE_COUNT,
+};
+
+enum gate_origin { ORIGIN_QUERY = 1, ORIGIN_BIND, ORIGIN_EXECUTE };
+
+/* The statement in the gate. All of it is reset by gate_end. */
+struct gate {
+    enum gate_state state;
+    enum gate_origin origin;
+    struct portal *portal;        /* retained */
+    char transaction;             /* status when it came: I or T */
+    bool fresh;                   /* T, and nothing but a preamble so far */
+    char *client_portal;          /* owned; ORIGIN_BIND, ORIGIN_EXECUTE */
+    char *client_statement;       /* owned; ORIGIN_BIND */
+    struct arena arena;
+    struct buffer explain;        /* EXPLAIN's output */
+    struct buffer settings;       /* the settings' values, each with a NUL */
+    int64_t started_us;
+    struct buffer reply;          /* kept reply: rows … */
+    struct buffer complete;       /* … and its CommandComplete */
+    bool over;                    /* the kept reply is larger than its limit */
+    struct buffer error;          /* body of an ErrorResponse for the client; empty: none */
+    struct hold_request *request; /* under way in the store; owned by it until it answers */
+    const struct hold *hold;      /* in arena: as the store has it */
+    bool waiting;                 /* counted by port->begin_waiting */
+    bool left;                    /* the client's transaction was rolled back, hidden, for the wait */
+    bool run_known;               /* the run's identity has arrived */
+    struct text run_id[5];        /* in arena: xid, pid, backend start, system identifier, timeline */
+    enum hold_state outcome;      /* to be stored by GATE_HOLD_FINISH */
+    bool settle_failed;           /* an error came for the Sync itself: no CommandComplete */
+};
+
+/* What was found for EXECUTE pgwicket_hold(N); used up by the message that asked. */
+struct lookup {
+    int64_t id;                   /* 0: nothing */
+    bool answered;
+    bool store_failed;
+    struct arena arena;
+    const struct hold *hold;
+};
+
+enum { OUTCOMES_MAX = 256 };
+
+/* A write whose end is not known before ReadyForQuery. */
+struct outcome {
+    struct judged *judged;
+    int64_t statement_number;
+    int64_t rows;
+    int64_t hold;
+    int64_t server_us;
+    char tag[64];
+};
+
+struct preamble {
+    struct buffer text;      /* prints, NUL after each */
+    size_t count;
+};
+
+struct session {
+    struct session_port port;
+    struct arena setup_arena;
+    struct session_setup setup;
+    char prefix[20];              /* "pgwicket_1f2e3d4c": names of our own on the server */
+
+    enum session_state state;
+    enum session_end end;
+    bool shutting_down;
+    bool client_gone;
+
+    struct queue queue;
+    struct names *statements;
+    struct names *portals;
+    unsigned outstanding_changes; /* requests in the queue with changes that judging depends on */
+
+    char status;                  /* of the transaction: I T E */
+    bool batch_open;              /* extended messages were sent since the last Sync */
+    bool flushed;                 /* … and a Flush behind the last of them */
+    size_t batch_executes;        /* Executes since the last Sync */
+    bool batch_writes;            /* one of them may have written */
+    bool skipping;                /* the server ignores everything up to Sync */
+    bool client_skipping;         /* the client has had an error: it gets nothing up to ReadyForQuery */
+    bool hide_status;             /* ParameterStatus is not for the client now */
+    bool poison_after_ready;      /* the next ReadyForQuery(T) must become E for the client */
+    bool cancelling;              /* a CancelRequest is under way */
+    bool check_pins;              /* user code ran: read the pins back before judging on */
+    char *pins;                   /* owned: what they were before; NULL: not read */
+    bool refreshed;               /* this message has had its fresh catalog */
+
+    int64_t copy_left;            /* bytes of a CopyData that are still to stream from the client */
+    int64_t server_left;          /* … of a DataRow or CopyData from the server */
+    bool server_left_relayed;
+
+    bool fresh;                   /* in T: only a preamble so far */
+    struct preamble preamble;
+    int64_t running_hold;         /* T: a released hold ran in this transaction; COMMIT decides */
+
+    int64_t statement_number;
+    int64_t statement_timeout_us; /* as the agent has set it */
+    struct gate gate;
+    struct lookup lookup;
+    size_t limited_outstanding;   /* selects with a row limit in the queue */
+    bool batch_failed;            /* an error came since the last ReadyForQuery */
+    char batch_sqlstate[6];
+    char savepoints[16][64];      /* set after a hold ran in this transaction */
+    size_t savepoint_count;
+    int64_t swallow_left;         /* bytes of a message that is too large, still to come */
+    uint8_t swallow_type;
+    struct outcome outcomes[OUTCOMES_MAX];
+    size_t outcome_count;
+
+    struct buffer client_out;     /* scratch for one message to the client */
+    struct buffer server_out;     /* scratch for messages to the server */
+};
+
+/* session.c */
+void session_become(struct session *s, enum session_state next);
+void session_end(struct session *s, enum session_end why); /* closes, nothing follows */
+void session_fatal(struct session *s, const char *sqlstate, struct text message, enum session_end why);
+void to_client(struct session *s, struct text bytes);
+/* Waits until the queue is empty; sends a Flush if needed. STEP_DONE when it is. */
+enum step session_drain(struct session *s);
+/* May the next client's message be judged now? Waits for what it depends on. */
+enum step session_ready_to_judge(struct session *s);
+
+/* statement.c: judges a text under the present view; never NULL. */
+struct judged *session_judge(struct session *s, struct text sql, const struct parse_message *parse);
+/* Judged before; judged again if policy or catalog changed since. Retained for the caller. */
+struct judged *session_judge_again(struct session *s, struct judged *judged);
+
+/* simple.c, extended.c, copy.c */
+enum step client_query(struct session *s, const struct frame *frame);
+enum step client_parse(struct session *s, const struct frame *frame);
+enum step client_bind(struct session *s, const struct frame *frame);
+enum step client_describe(struct session *s, const struct frame *frame);
+enum step client_execute(struct session *s, const struct frame *frame, struct text following);
+enum step client_close(struct session *s, const struct frame *frame);
+enum step client_flush(struct session *s);
+enum step client_sync(struct session *s);
+enum step client_copy(struct session *s, const struct frame *frame);
+bool session_in_copy(const struct session *s);
+
+bool session_copy_pending(struct session *s); /* a COPY FROM STDIN has been sent, no answer yet */
+
+/* Sends a Query whose verdict is allow; `portal` counts a limited select's rows, or NULL. */
+void query_relay(struct session *s, struct judged *judged, struct portal *portal);
+/* Forwards the Bind and the Execute of a portal whose verdict is allow; `counter` counts rows (the
+ * portal itself, or the cursor that a FETCH reads). */
+void bind_relay(struct session *s, struct portal *portal, struct text portal_name,
+                struct text statement, struct text rest);
+void execute_relay(struct session *s, struct portal *portal, struct portal *counter, struct text name,
+                   uint32_t rows_max, bool keep);
+
+/* What FETCH reads, or EXECUTE runs: a portal for counting (the caller releases it), or NULL with
+ * `error` filled if there is no such thing or it may not run. */
+struct portal *session_target(struct session *s, const struct judged *judged,
+                              const struct shape *shape, struct error_text *error);
+/* A name was not found: STEP_WAIT once, for a fresh catalog. */
+enum step session_refresh_for(struct session *s, const struct judged *judged);
+/* Rejected only because the catalog knows no such object, and the agent may be told so. */
+bool judged_server_may_refuse(const struct judged *judged);
+/* Puts what hold_lookup found in the place of EXECUTE pgwicket_hold(N). */
+void session_use_lookup(struct session *s, struct judged **judged);
+unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape);
+
+/* send.c. Each appends to the queue what it sends. */
+struct request *send_request(struct session *s, enum request_kind kind, enum request_role role);
+struct request *send_query(struct session *s, struct text sql);
+struct request *send_parse(struct session *s, enum request_role role, struct text name,
+                           struct text sql, struct text types, uint16_t type_count);
+struct request *send_bind(struct session *s, enum request_role role, struct text portal,
+                          struct text statement, struct text rest);
+struct request *send_execute(struct session *s, enum request_role role, struct text portal,
+                             uint32_t rows_max);
+struct request *send_describe(struct session *s, enum request_role role, uint8_t kind,
+                              struct text name);
+struct request *send_close(struct session *s, enum request_role role, uint8_t kind, struct text name);
+void send_sync(struct session *s, enum request_role role);
+void send_flush(struct session *s);
+void send_copy(struct session *s, struct text whole);
+/* One injected statement: gate.md's J. */
+void send_injected(struct session *s, enum injected_purpose purpose, struct text sql);
+void send_injected_bound(struct session *s, enum injected_purpose purpose, struct text sql,
+                         struct text types, uint16_t type_count, struct text bind_rest);
+/* A message that must fail in place of the client's; its error becomes `error_body`, which is copied.
+ * Empty: it is swallowed. */
+struct request *send_poison(struct session *s, struct text error_body);
+struct request *send_poison_query(struct session *s, struct text error_body);
+void request_release(struct request *request);
+/* Notes that judging must wait for this request. */
+void request_changes(struct session *s, struct request *request, unsigned changes);
+
+/* server.c */
+void server_message(struct session *s, const struct frame *frame, struct text whole);
+/* Is a DataRow or CopyData that has not arrived whole to be passed on, dropped, or awaited? */
+enum stream { STREAM_AWAIT = 0, STREAM_RELAY, STREAM_DROP };
+enum stream server_stream(struct session *s, uint8_t type);
+/* Pops and releases the head. */
+enum fate { FATE_SKIPPED = 0, FATE_FAILED, FATE_ANSWERED };
+void queue_finish_head(struct session *s, enum fate fate);
+
+/* transaction.c */
+void transaction_completed(struct session *s, const struct statement *statement, struct text print,
+                           struct text tag);
+void transaction_ready(struct session *s, char status);
+void define_by_sql(struct session *s, struct judged *judged, const struct statement *statement);
+bool transaction_is_fresh(const struct session *s);
+void transaction_replay(struct session *s); /* sends the preamble */
+
+/* gate.c */
+void gate_query(struct session *s, struct judged *judged);
+void gate_bind(struct session *s, struct portal *portal, const struct bind_message *bind);
+void gate_execute(struct session *s, struct portal *portal, struct text name);
+void gate_error(struct session *s, struct text body); /* keeps it */
+void gate_after_error(struct session *s);             /* acts on it, once the queue is in order */
+void gate_drained(struct session *s);                 /* everything outstanding is answered */
+void gate_run(struct session *s);
+void gate_send_converted(struct session *s, struct text sql);
+void gate_statement_ran(struct session *s, struct command_tag tag);
+void gate_row(struct session *s, enum injected_purpose purpose, struct text body);
+void gate_kept(struct session *s, const struct frame *frame, struct text whole);
+void gate_completed(struct session *s, struct text tag_body);
+void gate_ready(struct session *s);
+void gate_settled(struct session *s); /* just before a ReadyForQuery is relayed */
+void gate_cancel(struct session *s);
+void gate_become(struct session *s, enum gate_state next);
+void gate_end(struct session *s); /* the statement is through; the client's next message is taken */
+const struct shape *gate_shape(const struct gate *gate);
+const struct decision *gate_decide(struct session *s, const struct numbers *numbers);
+/* Shows gate.error in the way its origin demands, and ends the gate. */
+void gate_show_error(struct session *s);
+void gate_fail_with(struct session *s, const struct error_text *error);
+void gate_relay_reply(struct session *s);
+void gate_settle(struct session *s); /* Sync, then CommandComplete and ReadyForQuery for the client */
+struct text gate_values(const struct portal *portal); /* Bind's part before the result formats */
+struct text gate_result_formats(const struct portal *portal);
+
+/* gate_hold.c */
+enum step hold_lookup(struct session *s, int64_t id);
+enum { HOLD_SETTING_COUNT = 7 };
+extern const char hold_settings_sql[];
+void hold_start(struct session *s);
+void hold_start_stored(struct session *s);
+void hold_settings_read(struct session *s);
+void hold_answer(struct session *s, struct hold_request *request);
+void hold_changed(struct session *s, const struct hold *hold);
+void hold_stop_waiting(struct session *s, bool cancelled);
+void hold_ready(struct session *s);
+void hold_run_identified(struct session *s); /* statement and transaction id are there */
+void hold_error(struct session *s);
+void hold_transaction_ended(struct session *s, bool committed);
+void hold_rolled_back_to(struct session *s, struct text savepoint);
+void hold_session_ends(struct session *s);
+
+/* pins.c */
+struct text pins_sql(struct arena *arena, const struct policy *policy);
+enum step pins_before_code(struct session *s, const struct judged *judged);
+enum step pins_after_code(struct session *s);
+void pins_row(struct session *s, struct text body);
+
+/* explain.c */
+struct estimate {
+    double rows;  /* of all writes together; of the top node for others; < 0: unknown */
+    double cost;
+    bool unanalysed; /* a written table has no statistics: rows mean nothing */
+};
+MUST_USE bool explain_read(struct text json, const struct shape *shape, struct estimate *estimate);
+
+/* report.c */
+bool report_statement(struct session *s, const struct judged *judged, const struct portal *portal,
+                      size_t at, int64_t number, enum verdict verdict, const struct error_text *error);
+bool report_message(struct session *s, const char *what, const char *sqlstate);
+void report_outcome(struct session *s, const struct outcome *outcome, bool success, struct text sqlstate);
+void outcome_add(struct session *s, const struct execution *execution, struct text tag, int64_t rows);
+void outcomes_flush(struct session *s, bool success, struct text sqlstate);
+
+/* errors.c: bodies of ErrorResponse in the scratch buffer; valid until the next one. */
+struct text error_body(struct session *s, const char *sqlstate, struct text message, struct text detail,
+                       struct text hint, int position);
+struct text error_body_from(struct session *s, const struct error_text *error, int position);
+struct text error_body_audit(struct session *s);
+struct error_text error_paused(struct arena *arena, const struct session_view *view);
+struct error_text error_hold(struct arena *arena, const struct hold *hold, bool waited);
+
+#endif

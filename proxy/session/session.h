@@ -1,0 +1,123 @@
+/*
+ * session.h - one agent's connection, from its first ReadyForQuery to its end: a state machine.
+ *
+ * Bytes and events go in through the functions below; what is to be done comes out through
+ * `struct session_port`. The session knows no sockets, no clock of its own and no threads: one thread
+ * calls it, its surroundings (net/) carry out what it asks.
+ *
+ * The rule that everything here serves: nothing that was not judged is ever given to
+ * port->to_server.
+ */
+#ifndef PGWICKET_SESSION_SESSION_H
+#define PGWICKET_SESSION_SESSION_H
+
+#include "proxy/audit/record.h"
+#include "proxy/holds/store.h"
+#include "rules/decide.h"
+
+struct session;
+
+/* What judging goes by at this moment. The pointers are valid until the port's release_view. */
+struct session_view {
+    void *reference;               /* the port's; handed back to release_view */
+    const struct policy *policy;   /* NULL: the agent is no longer in the configuration */
+    struct catalog *catalog;       /* NULL: not loaded yet */
+    const struct text *setting_values;
+    struct text upstream_name;
+    uint64_t generation;           /* another number: policy or catalog is another one */
+    bool paused;
+    struct instant paused_at;
+    bool audit_raw;
+    bool audit_continue;           /* on_failure: continue */
+};
+
+/* Why a session ends; for the log. */
+enum session_end {
+    SESSION_END_CLIENT = 0, /* Terminate, or the connection was closed */
+    SESSION_END_SERVER,     /* upstream FATAL or closed */
+    SESSION_END_PROTOCOL,   /* a message that cannot be followed */
+    SESSION_END_INTERNAL,   /* an answer that pgwicket did not expect: fail closed */
+    SESSION_END_ADMIN,      /* shutdown, pause, policy gone */
+};
+
+/* All calls are synchronous and do not call back into the session. */
+struct session_port {
+    void *context;
+    void (*to_client)(void *context, struct text bytes);
+    void (*to_server)(void *context, struct text bytes);
+
+    /* Both directions stop after what was sent to the client so far is written. */
+    void (*close)(void *context, enum session_end why);
+
+    struct instant (*now)(void *context);
+    int64_t (*monotonic_us)(void *context);
+
+    /* One timer; 0 stops it; session_timer follows. */
+    void (*set_timer)(void *context, int64_t after_us);
+
+    void (*view)(void *context, struct session_view *view);
+    void (*release_view)(void *context, void *reference);
+    void (*retain_view)(void *context, void *reference);
+
+    /* A fresh catalog; session_catalog_refreshed follows. False: asked too often, nothing follows. */
+    bool (*refresh_catalog)(void *context);
+
+    /* False: the record was not written (and the policy of failure is to reject). */
+    bool (*audit)(void *context, const struct audit_record *record);
+
+    /* Sends a CancelRequest upstream; session_cancel_done follows when the server has taken it. */
+    void (*cancel_server)(void *context);
+
+    /* session_hold_answer follows. False: there is no store. */
+    bool (*post_hold)(void *context, struct hold_request *request);
+
+    /* Tells of changes of this hold by session_hold_changed until watch_hold(0). */
+    void (*watch_hold)(void *context, int64_t id);
+
+    /* Counts this session among its agent's waiting ones; false: too many. */
+    bool (*begin_waiting)(void *context);
+    void (*end_waiting)(void *context);
+};
+
+struct session_setup {
+    struct text agent;
+    struct text session_id;     /* 16 hex digits */
+    struct text client_address;
+    int client_port;
+    struct text database;       /* of the upstream */
+    int server_version;         /* server_version_num */
+    int64_t statement_timeout_us; /* as the session starts; 0: none */
+};
+
+struct session *session_new(const struct session_port *port, const struct session_setup *setup);
+void session_free(struct session *session); /* the connections are gone; NULL is fine */
+
+/*
+ * Bytes from the client, at the front of its input. Returns how many were used up; the rest must be
+ * offered again, with more behind it, or after any other event (a session that waits takes none).
+ * After an error of the stream the session is closed and takes everything.
+ */
+MUST_USE size_t session_client_bytes(struct session *session, struct text bytes);
+
+/* Bytes from the server, likewise. */
+MUST_USE size_t session_server_bytes(struct session *session, struct text bytes);
+
+/* The longest message that must arrive whole is this long; input buffers need no more. */
+size_t session_client_need(const struct session *session, struct text bytes);
+
+void session_timer(struct session *session);
+void session_catalog_refreshed(struct session *session);
+void session_cancel_requested(struct session *session); /* a CancelRequest with this session's key */
+void session_cancel_done(struct session *session);
+void session_hold_answer(struct session *session, struct hold_request *request); /* frees it */
+void session_hold_changed(struct session *session, const struct hold *hold);
+void session_paused(struct session *session);   /* the agent has been paused: stop at once */
+void session_shutdown(struct session *session); /* ends at the next moment outside a transaction */
+void session_client_gone(struct session *session);
+void session_server_gone(struct session *session); /* connection lost without a FATAL */
+
+bool session_closed(const struct session *session);
+bool session_idle(const struct session *session); /* nothing outstanding, no transaction */
+bool session_waiting(const struct session *session); /* for a person */
+
+#endif

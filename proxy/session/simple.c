@@ -1,0 +1,240 @@
+/*
+ * simple.c - the simple Query: judge the text, then relay it, refuse it, or hand it to the gate.
+ *
+ * A refused Query is replaced by one that is a syntax error, so that the server itself fails it and its
+ * transaction status is its own (gate.md 7).
+ */
+#include "proxy/session/internal.h"
+
+#include "proxy/base/invariant.h"
+
+#include <string.h>
+
+static void refuse(struct session *s, const struct judged *judged, const struct error_text *error,
+                   int position)
+{
+    bool written = report_statement(s, judged, NULL, 0, s->statement_number, VERDICT_REJECT, error);
+    struct text body = written ? error_body_from(s, error, position) : error_body_audit(s);
+    send_poison_query(s, body);
+}
+
+/* A name that nobody knows: the server says so in its own words. Only a Parse is sent, and behind it
+ * something that fails, in case the name exists after all. */
+static void let_server_refuse(struct session *s, struct judged *judged)
+{
+    const struct error_text *error = &judged->judgement.error;
+    if (!report_statement(s, judged, NULL, 0, s->statement_number, VERDICT_REJECT, error)) {
+        send_poison_query(s, error_body_audit(s));
+        return;
+    }
+    struct text own = text_from(s->prefix);
+    send_close(s, ROLE_QUIET, 'S', own);
+    send_parse(s, ROLE_QUIET, own, judged->judgement.analysis.print, judged->type_bytes,
+               judged->type_count)
+        ->judged = judged_retain(judged);
+    send_poison(s, error_body_from(s, error, 0));
+    send_sync(s, ROLE_CLIENT);
+}
+
+bool judged_server_may_refuse(const struct judged *judged)
+{
+    const struct judgement *judgement = &judged->judgement;
+    return judgement->verdict == VERDICT_REJECT && judgement->decisions != NULL &&
+           judgement->analysis.result == ANALYSE_OK &&
+           judgement->decisive < judgement->analysis.statement_count &&
+           judgement->decisions[judgement->decisive].failed == CONDITION_UNRESOLVED &&
+           judged->view.policy->introspection && judgement->analysis.statement_count == 1;
+}
+
+enum step session_refresh_for(struct session *s, const struct judged *judged)
+{
+    if (s->refreshed || !judged->judgement.analysis.unresolved_names ||
+        judged->view.policy == NULL || judged->view.policy->transparent)
+        return STEP_DONE;
+    s->refreshed = true;
+    if (!s->port.refresh_catalog(s->port.context))
+        return STEP_DONE;
+    session_become(s, SESSION_REFRESHING);
+    return STEP_WAIT;
+}
+
+struct portal *session_target(struct session *s, const struct judged *judged,
+                              const struct shape *shape, struct error_text *error)
+{
+    if (judged->view.policy->transparent)
+        return NULL;
+    if (shape->kind == STATEMENT_FETCH) {
+        struct portal *cursor = names_find(s->portals, shape->name);
+        if (cursor == NULL)
+            *error = (struct error_text){.sqlstate = "34000",
+                                         .message = TEXT("pgwicket: there is no such cursor in this "
+                                                         "session; send DECLARE by itself first")};
+        return portal_retain(cursor);
+    }
+    if (shape->kind != STATEMENT_EXECUTE || shape->hold != 0)
+        return NULL;
+    struct judged *target = names_find(s->statements, shape->name);
+    if (target == NULL) {
+        *error = (struct error_text){.sqlstate = "26000",
+                                     .message = TEXT("pgwicket: there is no such prepared statement in "
+                                                     "this session; send PREPARE by itself first")};
+        return NULL;
+    }
+    struct judged *again = session_judge_again(s, target);
+    const struct decision *decision = judged_decision(again);
+    struct portal *portal = NULL;
+    if (again->judgement.verdict == VERDICT_REJECT)
+        *error = again->judgement.error;
+    else if (judged_gated(again) || decision == NULL)
+        *error = (struct error_text){
+            .sqlstate = "42501",
+            .message = TEXT("pgwicket: EXECUTE of a limited or held statement is not allowed; nothing "
+                            "was run"),
+            .hint = TEXT("Send the statement itself, not PREPARE and EXECUTE.")};
+    else
+        portal = portal_new(again);
+    judged_release(again);
+    return portal;
+}
+
+unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape)
+{
+    unsigned names = CHANGES_NAMES;
+    unsigned all = CHANGES_SETTINGS | CHANGES_ROLE | CHANGES_OBJECTS | CHANGES_NAMES | CHANGES_BY_CODE;
+    bool transparent = judged->view.policy != NULL && judged->view.policy->transparent;
+    return shape->changes & (transparent ? names : all);
+}
+
+static unsigned changes_of(const struct judged *judged)
+{
+    unsigned changes = 0;
+    const struct analysis *analysis = &judged->judgement.analysis;
+    for (size_t i = 0; i < analysis->statement_count; i++)
+        changes |= shape_relevant_changes(judged, &analysis->statements[i].shape);
+    return changes;
+}
+
+/* Rows of a select with a limit can only be stopped cleanly when nothing else is in the message. */
+static bool limited_among_others(const struct judged *judged)
+{
+    const struct analysis *analysis = &judged->judgement.analysis;
+    if (analysis->statement_count < 2)
+        return false;
+    for (size_t i = 0; i < analysis->statement_count; i++)
+        if (judged->judgement.decisions[i].select_rows_max != LIMIT_NONE)
+            return true;
+    return false;
+}
+
+void query_relay(struct session *s, struct judged *judged, struct portal *portal)
+{
+    struct request *request = send_query(s, judged->print);
+    request->execution = execution_new(judged, portal);
+    request->execution->statement_number = s->statement_number;
+    request->execution->started_us = s->port.monotonic_us(s->port.context);
+    request_changes(s, request, changes_of(judged));
+    if (portal != NULL && portal->rows_max != LIMIT_NONE)
+        s->limited_outstanding++;
+}
+
+static bool report_all(struct session *s, struct judged *judged)
+{
+    size_t count = judged->judgement.analysis.statement_count;
+    bool written = true;
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            s->statement_number++;
+        written = written && report_statement(s, judged, NULL, i, s->statement_number, VERDICT_ALLOW, NULL);
+    }
+    return written;
+}
+
+static enum step relay_allowed(struct session *s, struct judged *judged)
+{
+    const struct analysis *analysis = &judged->judgement.analysis;
+    struct portal *portal = NULL;
+    struct error_text error = {0};
+    for (size_t i = 0; i < analysis->statement_count && error.message.size == 0; i++) {
+        portal_release(portal);
+        portal = session_target(s, judged, &analysis->statements[i].shape, &error);
+    }
+    if (portal == NULL && judged_decision(judged) != NULL &&
+        judged_decision(judged)->select_rows_max != LIMIT_NONE)
+        portal = portal_new(judged);
+    if (limited_among_others(judged))
+        error = (struct error_text){
+            .sqlstate = "42501",
+            .message = TEXT("pgwicket: a SELECT with a row limit must be sent by itself; nothing was run"),
+            .hint = TEXT("Send each statement as a message of its own.")};
+    if (error.message.size > 0)
+        refuse(s, judged, &error, 0);
+    else if (!report_all(s, judged))
+        send_poison_query(s, error_body_audit(s));
+    else
+        query_relay(s, judged, portal);
+    portal_release(portal);
+    return STEP_DONE;
+}
+
+static enum step answer(struct session *s, struct judged *judged)
+{
+    const struct statement *single = judged_single(judged);
+    s->statement_number++;
+    if (judged_server_may_refuse(judged) && s->status != 'E') {
+        let_server_refuse(s, judged);
+    } else if (judged->judgement.verdict == VERDICT_REJECT) {
+        refuse(s, judged, &judged->judgement.error, judged->judgement.analysis.position);
+    } else if (judged_gated(judged) && s->status != 'E') {
+        INVARIANT(single != NULL);
+        gate_query(s, judged);
+    } else if (judged_gated(judged)) {
+        struct error_text aborted = {.sqlstate = "25P02",
+                                     .message = TEXT("current transaction is aborted, commands ignored "
+                                                     "until end of transaction block")};
+        refuse(s, judged, &aborted, 0);
+    } else {
+        return relay_allowed(s, judged);
+    }
+    return STEP_DONE;
+}
+
+/* What must be waited for before this text can be answered. */
+static enum step prepare(struct session *s, struct judged **judged)
+{
+    if (session_refresh_for(s, *judged) == STEP_WAIT)
+        return STEP_WAIT;
+    const struct statement *single = judged_single(*judged);
+    if (single != NULL && single->shape.hold != 0 && (*judged)->judgement.verdict != VERDICT_REJECT) {
+        if (hold_lookup(s, single->shape.hold) == STEP_WAIT)
+            return STEP_WAIT;
+        session_use_lookup(s, judged);
+    }
+    if (judged_gated(*judged) && session_drain(s) == STEP_WAIT)
+        return STEP_WAIT;
+    if (single != NULL && (single->shape.changes & CHANGES_BY_CODE) != 0 &&
+        (*judged)->judgement.verdict != VERDICT_REJECT)
+        return pins_before_code(s, *judged);
+    return STEP_DONE;
+}
+
+enum step client_query(struct session *s, const struct frame *frame)
+{
+    struct query_message message;
+    if ((s->batch_open || s->limited_outstanding > 0 || session_copy_pending(s)) &&
+        session_drain(s) == STEP_WAIT)
+        return STEP_WAIT;
+    if (!decode_query(frame->body, &message)) {
+        s->statement_number++;
+        send_poison_query(s, error_body(s, "08P01", TEXT("invalid message format"), TEXT(""), TEXT(""), 0));
+        (void)!report_message(s, "malformed Query message", "08P01");
+        return STEP_DONE;
+    }
+    if (session_ready_to_judge(s) == STEP_WAIT)
+        return STEP_WAIT;
+    struct judged *judged = session_judge(s, message.sql, NULL);
+    enum step step = prepare(s, &judged);
+    if (step == STEP_DONE)
+        step = answer(s, judged);
+    judged_release(judged);
+    return step;
+}

@@ -1,0 +1,194 @@
+/*
+ * transaction.c - what the open transaction has done so far, and what outlives a statement.
+ *
+ * A transaction is fresh while only a preamble (BEGIN, SET, SHOW, SAVEPOINT, …) has succeeded in it. The
+ * preamble is kept word for word, so that the transaction can be left while a person is asked and
+ * begun again, without the client noticing (spec 4.2).
+ */
+#include "proxy/session/internal.h"
+
+#include "proxy/base/invariant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+bool transaction_is_fresh(const struct session *s) { return s->status == 'T' && s->fresh; }
+
+static void begin_preamble(struct session *s)
+{
+    buffer_clear(&s->preamble.text);
+    s->preamble.count = 0;
+    s->fresh = true;
+}
+
+static void add_to_preamble(struct session *s, struct text print)
+{
+    buffer_append_text(&s->preamble.text, print);
+    buffer_append_byte(&s->preamble.text, 0);
+    s->preamble.count++;
+    if (s->preamble.text.overflow || s->preamble.count > LIMIT_PREAMBLE_STATEMENTS)
+        s->fresh = false;
+}
+
+void transaction_replay(struct session *s)
+{
+    struct cursor cursor = cursor_over(s->preamble.text.bytes, s->preamble.text.size);
+    while (cursor_left(&cursor) > 0)
+        send_injected(s, PURPOSE_NONE, cursor_string(&cursor));
+}
+
+static bool keeps_fresh(const struct shape *shape)
+{
+    switch (shape->kind) {
+    case STATEMENT_SET:
+    case STATEMENT_SHOW:
+    case STATEMENT_SAVEPOINT:
+    case STATEMENT_RELEASE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* statement_timeout as the agent sets it: waiting for a person is never longer. */
+static void follow_timeout(struct session *s, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->setting_count; i++) {
+        const struct setting_use *use = &shape->settings[i];
+        int64_t ms;
+        if (text_is(use->name, "statement_timeout") && text_to_int64(use->value, &ms))
+            s->statement_timeout_us = ms * 1000;
+    }
+}
+
+static void forget_pins(struct session *s)
+{
+    free(s->pins);
+    s->pins = NULL;
+}
+
+static void follow_names(struct session *s, const struct shape *shape)
+{
+    switch (shape->kind) {
+    case STATEMENT_DEALLOCATE:
+        if (shape->name.size == 0) {
+            names_drop(s->statements, NULL);
+        } else {
+            names_sent(s->statements, shape->name, NULL);
+            names_confirmed(s->statements, shape->name, NULL);
+        }
+        break;
+    case STATEMENT_DISCARD:
+        /* DISCARD PLANS and the like drop less; then a name is refused that still exists. */
+        names_drop(s->statements, NULL);
+        names_drop(s->portals, NULL);
+        break;
+    case STATEMENT_CLOSE:
+        if (shape->name.size == 0) {
+            names_drop(s->portals, NULL);
+        } else {
+            names_sent(s->portals, shape->name, NULL);
+            names_confirmed(s->portals, shape->name, NULL);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+static void remember_savepoint(struct session *s, struct text name)
+{
+    if (s->running_hold == 0)
+        return;
+    if (s->savepoint_count == ARRAY_SIZE(s->savepoints)) {
+        s->savepoint_count = 0; /* then a ROLLBACK TO any of them gives the hold back: the strict side */
+        return;
+    }
+    snprintf(s->savepoints[s->savepoint_count++], sizeof s->savepoints[0], "%.*s", TEXT_ARGS(name));
+}
+
+static void follow_transaction(struct session *s, const struct shape *shape, struct text print,
+                               struct text tag)
+{
+    switch (shape->kind) {
+    case STATEMENT_BEGIN:
+        if (s->status == 'I') {
+            s->status = 'T';
+            begin_preamble(s);
+            add_to_preamble(s, print);
+        }
+        return;
+    case STATEMENT_COMMIT:
+    case STATEMENT_ROLLBACK:
+        hold_transaction_ended(s, text_starts_with(tag, "COMMIT"));
+        s->fresh = false;
+        if (!shape->and_chain)
+            s->status = 'I';
+        return;
+    case STATEMENT_ROLLBACK_TO:
+        hold_rolled_back_to(s, shape->name);
+        s->status = 'T';
+        s->fresh = false;
+        return;
+    case STATEMENT_SAVEPOINT:
+        remember_savepoint(s, shape->name);
+        break;
+    default:
+        break;
+    }
+    if (s->status == 'T' && s->fresh) {
+        if (keeps_fresh(shape))
+            add_to_preamble(s, print);
+        else
+            s->fresh = false;
+    }
+}
+
+void transaction_completed(struct session *s, const struct statement *statement, struct text print,
+                           struct text tag)
+{
+    const struct shape *shape = &statement->shape;
+    follow_transaction(s, shape, print, tag);
+    follow_timeout(s, shape);
+    follow_names(s, shape);
+    if ((shape->changes & (CHANGES_SETTINGS | CHANGES_ROLE)) != 0 &&
+        (shape->changes & CHANGES_BY_CODE) == 0)
+        forget_pins(s);
+    if ((shape->changes & CHANGES_BY_CODE) != 0)
+        s->check_pins = s->pins != NULL;
+}
+
+static bool outlives_transaction(const void *object)
+{
+    const struct portal *portal = object;
+    return portal->is_cursor && portal->with_hold;
+}
+
+void transaction_ready(struct session *s, char status)
+{
+    s->status = status;
+    if (status != 'I' || s->gate.left)
+        return;
+    hold_transaction_ended(s, false);
+    s->fresh = false;
+    s->savepoint_count = 0;
+    names_drop(s->portals, outlives_transaction);
+}
+
+/* PREPARE and DECLARE made a name; what it stands for was judged with the statement. */
+void define_by_sql(struct session *s, struct judged *judged, const struct statement *statement)
+{
+    struct text name = statement->shape.name;
+    if (statement->shape.kind == STATEMENT_PREPARE) {
+        names_sent(s->statements, name, judged);
+        names_confirmed(s->statements, name, judged);
+        return;
+    }
+    struct portal *cursor = portal_new(judged);
+    cursor->is_cursor = true;
+    cursor->with_hold = statement->shape.cursor_hold;
+    cursor->executed = true;
+    names_sent(s->portals, name, cursor);
+    names_confirmed(s->portals, name, cursor);
+    portal_release(cursor);
+}
