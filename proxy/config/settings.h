@@ -7,6 +7,7 @@
 #ifndef PGWICKET_CONFIG_SETTINGS_H
 #define PGWICKET_CONFIG_SETTINGS_H
 
+#include "proxy/base/buffer.h"
 #include "proxy/wire/scram.h"
 #include "rules/decide.h"
 #include "rules/settings.h"
@@ -86,7 +87,7 @@ struct configuration {
     bool audit_continue;    /* on_failure: continue */
     bool audit_raw;         /* statement_text: raw */
 
-    struct text holds_store; /* "sqlite:PATH" (absolute); empty: no holds */
+    struct text holds_store; /* "sqlite:PATH"; empty: no holds */
     int64_t holds_retain_us;
 
     int64_t workers;         /* 0: auto */
@@ -108,6 +109,10 @@ struct configuration {
  * expected, the source line, and a caret under the place. Warnings may be there on success too.
  */
 struct configuration *configuration_load(const char *path, struct buffer *problems);
+
+/* The same of a text in memory; relative paths are relative to the folder of `path`. */
+struct configuration *configuration_parse(struct text path, struct text source,
+                                          struct buffer *problems);
 
 struct configuration *configuration_retain(struct configuration *configuration);
 void configuration_release(struct configuration *configuration); /* NULL is fine */

@@ -1,0 +1,217 @@
+/*
+ * listen.c - where pgwicket listens, and under which TLS.
+ *
+ * An address that other machines can reach without TLS is an error: passwords and rows would travel
+ * in the clear.
+ */
+#include "proxy/config/listen.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#define PORT_OF_POSTGRESQL "5432"
+
+static bool is_port(struct text port)
+{
+    int64_t number;
+    return text_to_int64(port, &number) && number >= 0 && number <= 65535 && port.size <= 5;
+}
+
+static bool is_loopback(struct text host)
+{
+    char name[INET6_ADDRSTRLEN];
+    struct in_addr v4;
+    struct in6_addr v6;
+    if (host.size >= sizeof name)
+        return false;
+    memcpy(name, host.bytes, host.size);
+    name[host.size] = '\0';
+    if (inet_pton(AF_INET, name, &v4) == 1)
+        return (ntohl(v4.s_addr) >> 24) == 127;
+    if (inet_pton(AF_INET6, name, &v6) == 1)
+        return IN6_IS_ADDR_LOOPBACK(&v6);
+    return text_is(host, "localhost");
+}
+
+static bool is_host_byte(char byte)
+{
+    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
+           (byte >= '0' && byte <= '9') || byte == '.' || byte == '-' || byte == ':' ||
+           byte == '%' || byte == '_';
+}
+
+static bool is_host(struct text host)
+{
+    for (size_t i = 0; i < host.size; i++)
+        if (!is_host_byte(host.bytes[i]))
+            return false;
+    return host.size > 0 && host.size <= 253;
+}
+
+static size_t last_colon(struct text source)
+{
+    size_t at = source.size;
+    while (at > 0 && source.bytes[at - 1] != ':')
+        at--;
+    return at;
+}
+
+static bool parse_unix(struct arena *arena, struct text rest, struct listen_address *address)
+{
+    size_t colon = last_colon(rest);
+    struct text folder = rest, port = TEXT(PORT_OF_POSTGRESQL);
+    if (colon > 0) {
+        folder = (struct text){rest.bytes, colon - 1};
+        port = (struct text){rest.bytes + colon, rest.size - colon};
+    }
+    address->is_unix = address->loopback = true;
+    address->folder = arena_text(arena, folder);
+    address->port = arena_text(arena, port);
+    return folder.size > 0 && folder.bytes[0] == '/' && folder.size <= 80 && is_port(port);
+}
+
+bool listen_address_parse(struct arena *arena, struct text source, struct listen_address *address)
+{
+    *address = (struct listen_address){.source = arena_text(arena, source)};
+    if (text_starts_with(source, "unix:"))
+        return parse_unix(arena, (struct text){source.bytes + 5, source.size - 5}, address);
+    size_t colon = last_colon(source);
+    if (colon < 2)
+        return false;
+    struct text host = {source.bytes, colon - 1};
+    struct text port = {source.bytes + colon, source.size - colon};
+    bool in_brackets = host.size >= 2 && host.bytes[0] == '[' && host.bytes[host.size - 1] == ']';
+    if (in_brackets)
+        host = (struct text){host.bytes + 1, host.size - 2};
+    address->host = arena_text(arena, host);
+    address->port = arena_text(arena, port);
+    address->loopback = is_loopback(host);
+    return is_host(host) && is_port(port) && in_brackets == text_has_byte(host, ':');
+}
+
+static bool read_address(struct reader *reader, const struct node *node,
+                         struct listener_section *section, size_t index)
+{
+    section->places[index] = node->place;
+    if (node->kind == NODE_SCALAR &&
+        listen_address_parse(reader->arena, node->text, &section->addresses[index]))
+        return true;
+    return field_wrong(reader, node, "an address: host:port, [v6]:port or unix:/folder");
+}
+
+static bool field_addresses(struct reader *reader, const struct field *field,
+                            const struct node *node, void *target)
+{
+    struct listener_section *section = target;
+    bool fine = true;
+    section->count = node->kind == NODE_LIST ? node->count : 1;
+    section->addresses =
+        arena_array(reader->arena, section->count, sizeof *section->addresses);
+    section->places = arena_array(reader->scratch, section->count, sizeof *section->places);
+    if (node->kind != NODE_LIST)
+        return read_address(reader, node, section, 0);
+    for (size_t i = 0; i < node->count; i++)
+        fine = read_address(reader, &node->items[i], section, i) && fine;
+    return node->count > 0 ? fine : field_wrong(reader, node, field->expected);
+}
+
+static bool field_one_address(struct reader *reader, const struct field *field,
+                              const struct node *node, void *target)
+{
+    if (node->kind == NODE_LIST)
+        return field_wrong(reader, node, field->expected);
+    return field_addresses(reader, field, node, target);
+}
+
+static const char *const tls_modes[] = {
+    [TLS_DISABLE] = "disable", [TLS_PREFER] = "prefer", [TLS_REQUIRE] = "require", NULL};
+
+struct tls_keys {
+    struct text certificate, key, client_ca;
+    int mode;
+};
+
+static bool field_tls(struct reader *reader, const struct field *field, const struct node *node,
+                      void *target)
+{
+    static const struct field fields[] = {
+        {"certificate", field_path, OPTIONAL, offsetof(struct tls_keys, certificate), "a path", 0, 0, 0},
+        {"key", field_path, OPTIONAL, offsetof(struct tls_keys, key), "a path", 0, 0, 0},
+        {"client_ca", field_path, OPTIONAL, offsetof(struct tls_keys, client_ca), "a path", 0, 0, 0},
+        {"mode", field_choice, OPTIONAL, offsetof(struct tls_keys, mode), NULL, tls_modes, 0, 0},
+    };
+    struct tls_keys keys = {.mode = TLS_REQUIRE};
+    struct tls_settings *tls = target;
+    if (!fields_read(reader, node, field->key, fields, ARRAY_SIZE(fields), &keys))
+        return false;
+    *tls = (struct tls_settings){
+        .given = true,
+        .certificate = keys.certificate,
+        .key = keys.key,
+        .client_ca = keys.client_ca,
+        .mode = (enum tls_mode)keys.mode,
+    };
+    if (keys.mode == TLS_DISABLE || (keys.certificate.size > 0 && keys.key.size > 0))
+        return true;
+    problem_error(reader->problems, node->place, "tls needs a certificate and a key");
+    return false;
+}
+
+/* A part of the file that is missing is reported where it is missed; here only what is there. */
+static bool check_reach(struct reader *reader, const struct listener_section *section)
+{
+    bool fine = true;
+    for (size_t i = 0; i < section->count; i++)
+        if (!section->addresses[i].loopback &&
+            !(section->tls.given && section->tls.mode == TLS_REQUIRE)) {
+            problem_error(reader->problems, section->places[i],
+                          "%.*s can be reached from other machines, so it needs tls with a "
+                          "certificate, a key and mode: require",
+                          TEXT_ARGS(section->addresses[i].source));
+            fine = false;
+        }
+    return fine;
+}
+
+bool field_listen(struct reader *reader, const struct field *field, const struct node *node,
+                  void *target)
+{
+    static const struct field fields[] = {
+        {"address", field_addresses, REQUIRED, 0, "host:port, [v6]:port, unix:/folder, or a list", 0,
+         0, 0},
+        {"tls", field_tls, OPTIONAL, offsetof(struct listener_section, tls), NULL, 0, 0, 0},
+        {"login_timeout", field_duration, OPTIONAL,
+         offsetof(struct listener_section, login_timeout_us), NULL, 0, 1000000, 600 * 1000000LL},
+    };
+    struct listener_section *section = target;
+    section->place = node->place;
+    return fields_read(reader, node, field->key, fields, ARRAY_SIZE(fields), section) &&
+           check_reach(reader, section);
+}
+
+static bool field_url(struct reader *reader, const struct field *field, const struct node *node,
+                      void *target)
+{
+    struct text *url = target;
+    if (!field_text(reader, field, node, url))
+        return false;
+    if (text_starts_with(*url, "http://") || text_starts_with(*url, "https://"))
+        return true;
+    return field_wrong(reader, node, field->expected);
+}
+
+bool field_review(struct reader *reader, const struct field *field, const struct node *node,
+                  void *target)
+{
+    static const struct field fields[] = {
+        {"address", field_one_address, REQUIRED, 0, "one address: host:port, [v6]:port", 0, 0, 0},
+        {"tls", field_tls, OPTIONAL, offsetof(struct listener_section, tls), NULL, 0, 0, 0},
+        {"url", field_url, OPTIONAL, offsetof(struct listener_section, url),
+         "a URL that begins with http:// or https://", 0, 0, 0},
+        {"trusted_header", field_not_built, OPTIONAL, 0, NULL, 0, 0, 0},
+    };
+    struct listener_section *section = target;
+    section->place = node->place;
+    return fields_read(reader, node, field->key, fields, ARRAY_SIZE(fields), section) &&
+           check_reach(reader, section);
+}
