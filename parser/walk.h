@@ -97,6 +97,10 @@ void walk_type(struct walk *walk, TypeName *type);
 /* A function by name as CREATE TRIGGER, EXECUTE FUNCTION, ALTER … use it: `call` on it. */
 void walk_call(struct walk *walk, List *names, int argument_count, int location);
 
+/* What SELECT … INTO, met at any arm of a query, makes: `create` on its table. The query's own actions
+ * are added by who walks it. */
+void walk_into(struct walk *walk, IntoClause *into);
+
 /* A use of a setting in any spelling, the identity settings included: SET role is `set` on role:VALUE
  * and no setting, a RESET of it nothing. For set_config and current_setting with constants too. */
 void walk_setting(struct walk *walk, enum setting_act act, struct text name, struct text value,

@@ -378,19 +378,19 @@ void walk_create_foreign_table(struct walk *walk, Node *node)
 
 /* --- tables from queries --------------------------------------------------------------------- */
 
-static void into(struct walk *walk, IntoClause *clause)
+void walk_into(struct walk *walk, IntoClause *into)
 {
     struct target target;
 
-    if (clause->rel == NULL || clause->viewQuery != NULL) {
+    if (into->rel == NULL || into->viewQuery != NULL) {
         walk_unknown(walk, "INTO", T_IntoClause, -1);
         return;
     }
-    target = target_new_relation(walk, clause->rel);
+    target = target_new_relation(walk, into->rel);
     act(walk, VERB_CREATE, &target);
     changes(walk, CHANGES_OBJECTS);
-    strings_only(walk, clause->colNames);
-    storage_options(walk, clause->options);
+    strings_only(walk, into->colNames);
+    storage_options(walk, into->options);
 }
 
 /* The prepared statement would have to be judged again at this place, as EXECUTE is. */
@@ -408,7 +408,7 @@ void walk_create_table_as(struct walk *walk, Node *node)
 
     if (statement->objtype != OBJECT_TABLE && statement->objtype != OBJECT_MATVIEW)
         walk_unknown(walk, "CREATE TABLE AS", T_CreateTableAsStmt, -1);
-    into(walk, statement->into);
+    walk_into(walk, statement->into);
     if (IsA(statement->query, ExecuteStmt))
         table_from_execute(walk, statement->query);
     else if (IsA(statement->query, SelectStmt))
