@@ -38,10 +38,16 @@ struct review_hooks {
 struct review_server;
 
 /* NULL with `problem` if the address cannot be bound or the certificate not be read. `store` may be
- * NULL (no rule holds). */
+ * NULL (no rule holds). What `configuration` says of the listener (address, TLS, url) stays for the
+ * server's life; approvers are those of hooks->configuration at each request. */
 struct review_server *review_start(const struct configuration *configuration,
                                    struct hold_store *store, const struct review_hooks *hooks,
                                    char *problem, size_t size);
+
+/* The port that was bound: where the configured one is 0, the system's choice. */
+int review_port(const struct review_server *server);
+
+/* Answers what is in work, then ends. The store must still be open; NULL is fine. */
 void review_stop(struct review_server *server);
 
 #endif
