@@ -2,8 +2,8 @@
  * catalog_load.h - reads a database's catalog and the facts about it that matter at start.
  *
  * Blocking: for a thread of its own. A loader keeps its libpq connection between loads and connects
- * again when it is broken. What it sends is read only, bounded by statement_timeout and lock_timeout,
- * and means pg_catalog by every name and operator (search_path is empty).
+ * again when it is broken. What it sends is read only, bounded by statement_timeout and
+ * lock_timeout, and means pg_catalog by every name and operator (search_path is empty).
  */
 #ifndef PGWICKET_UPSTREAM_CATALOG_LOAD_H
 #define PGWICKET_UPSTREAM_CATALOG_LOAD_H

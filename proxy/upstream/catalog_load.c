@@ -1,0 +1,218 @@
+/*
+ * catalog_load.c - the queries that make a snapshot, all in one read-only transaction.
+ *
+ * Each object comes in one bulk query, ordered so that rows find their relation without a lookup of
+ * their own. If any query fails, has more than LIMIT_CATALOG_ROWS rows, or a row that makes no
+ * sense, there is no snapshot.
+ */
+#include "proxy/upstream/catalog_load.h"
+
+#include "proxy/base/buffer.h"
+#include "proxy/base/limits.h"
+#include "proxy/upstream/catalog_rows.h"
+#include "proxy/upstream/loader.h"
+
+#include <stdio.h>
+
+enum {
+    SERVER_VERSION_MIN = 140000, /* multirange types came with 14 */
+    QUERY_BYTES_MAX = 4096,
+};
+
+/* PostgreSQL's own objects have oids below. pg_depend knows nothing of what depends on the oldest
+ * of them, and of whole-row references, so the node trees of users' views are searched too. */
+#define FIRST_USER_OID "16384"
+
+static const struct {
+    const char *name;
+    void (*read)(struct reading *, const PGresult *);
+    const char *sql;
+} queries[] = {
+    {"schemas", read_schemas,
+     "SELECT oid, nspname FROM pg_catalog.pg_namespace "
+     "WHERE nspname <> 'pg_toast' AND nspname !~ '^pg_(toast_)?temp_' ORDER BY oid"},
+
+    {"functions", read_functions,
+     "SELECT oid, pronamespace, proname, prokind, pronargs, pronargdefaults, "
+     "  provariadic <> 0, proargtypes, prorettype, proretset "
+     "FROM pg_catalog.pg_proc ORDER BY oid"},
+
+    {"types", read_types,
+     "SELECT oid, typnamespace, typname, typtype, typbasetype, typelem, "
+     "  typinput = 'pg_catalog.array_in'::regproc, typrelid, typinput::oid "
+     "FROM pg_catalog.pg_type ORDER BY oid"},
+
+    {"ranges", read_ranges,
+     "SELECT rngtypid, rngmultitypid, rngsubtype FROM pg_catalog.pg_range ORDER BY rngtypid"},
+
+    {"domain checks", read_domain_checks,
+     "SELECT c.contypid, d.refclassid = 'pg_catalog.pg_type'::regclass, "
+     "  coalesce(o.oprcode::oid, d.refobjid) "
+     "FROM pg_catalog.pg_constraint c "
+     "JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_constraint'::regclass "
+     "  AND d.objid = c.oid AND d.deptype = 'n' "
+     "LEFT JOIN pg_catalog.pg_operator o ON d.refclassid = 'pg_catalog.pg_operator'::regclass "
+     "  AND o.oid = d.refobjid "
+     "WHERE c.contypid <> 0 AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, "
+     "  'pg_catalog.pg_operator'::regclass, 'pg_catalog.pg_type'::regclass) "
+     "ORDER BY c.contypid"},
+
+    {"relations", read_relations,
+     "SELECT oid, relnamespace, relname, relkind, relpersistence, relispartition, "
+     "  relrowsecurity, reltuples "
+     "FROM pg_catalog.pg_class WHERE relkind <> 't' ORDER BY oid"},
+
+    {"columns", read_columns,
+     "SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.attnotnull, a.attgenerated <> '', "
+     "  a.attidentity <> '', a.attcollation "
+     "FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid "
+     "WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind NOT IN ('t', 'i', 'I') "
+     "ORDER BY a.attrelid, a.attnum"},
+
+    {"operator classes", read_operator_classes,
+     "SELECT c.oid, c.opcintype FROM pg_catalog.pg_opclass c "
+     "JOIN pg_catalog.pg_am m ON m.oid = c.opcmethod "
+     "WHERE c.opcdefault AND m.amname = 'btree' ORDER BY c.oid"},
+
+    {"indexes", read_indexes,
+     "SELECT indexrelid, indrelid FROM pg_catalog.pg_index ORDER BY indexrelid"},
+
+    {"keys", read_keys,
+     "SELECT i.indrelid, c.relname, i.indisprimary, i.indnkeyatts, i.indkey, i.indclass, "
+     "  i.indcollation "
+     "FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid "
+     "WHERE i.indisunique AND i.indisvalid AND i.indisready AND i.indislive AND i.indimmediate "
+     "  AND NOT i.indisexclusion AND i.indpred IS NULL AND i.indexprs IS NULL "
+     "ORDER BY i.indrelid, i.indisprimary DESC, i.indexrelid"},
+
+    {"foreign keys", read_foreign_keys,
+     "SELECT confrelid, conrelid, conname, confdeltype, confupdtype, confkey, conkey "
+     "FROM pg_catalog.pg_constraint WHERE contype = 'f' ORDER BY confrelid, oid"},
+
+    {"inheritance", read_parents,
+     "SELECT inhrelid, inhparent FROM pg_catalog.pg_inherits ORDER BY inhrelid, inhseqno"},
+
+    {"rules", read_rules,
+     "SELECT DISTINCT ev_class FROM pg_catalog.pg_rewrite WHERE ev_type <> '1' ORDER BY ev_class"},
+
+    {"triggers", read_triggers,
+     "SELECT DISTINCT tgrelid FROM pg_catalog.pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid"},
+
+    {"view sources", read_view_sources,
+     "SELECT r.ev_class, d.refobjid, d.refobjsubid FROM pg_catalog.pg_rewrite r "
+     "JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass "
+     "  AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::regclass "
+     "WHERE r.ev_type = '1' AND r.is_instead AND r.rulename = '_RETURN' AND d.deptype = 'n' "
+     "  AND d.refobjid <> r.ev_class "
+     "ORDER BY r.ev_class, d.refobjid, d.refobjsubid"},
+
+    {"functions of views", read_view_references,
+     "SELECT r.ev_class, d.refclassid = 'pg_catalog.pg_type'::regclass, "
+     "  coalesce(o.oprcode::oid, d.refobjid) "
+     "FROM pg_catalog.pg_rewrite r "
+     "JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass "
+     "  AND d.objid = r.oid AND d.deptype = 'n' "
+     "LEFT JOIN pg_catalog.pg_operator o ON d.refclassid = 'pg_catalog.pg_operator'::regclass "
+     "  AND o.oid = d.refobjid "
+     "WHERE r.ev_type = '1' AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, "
+     "  'pg_catalog.pg_operator'::regclass, 'pg_catalog.pg_type'::regclass) "
+     "ORDER BY r.ev_class"},
+
+    {"definitions of views", read_view_nodes,
+     "SELECT DISTINCT r.ev_class, m[1], m[2] FROM pg_catalog.pg_rewrite r, "
+     "  regexp_matches(r.ev_action::text, "
+     "    ':(relid|funcid|opfuncid|aggfnoid|winfnoid|varattno) (0|[1-9][0-9]{0,4}) ', 'g') m "
+     "WHERE r.ev_type = '1' AND r.oid >= " FIRST_USER_OID " "
+     "  AND (m[1] <> 'varattno' OR m[2] = '0') AND (m[1] = 'varattno' OR m[2] <> '0') "
+     "ORDER BY r.ev_class"},
+
+    {"operators", read_operators,
+     "SELECT oprnamespace, oprname, oprcode::oid FROM pg_catalog.pg_operator "
+     "WHERE oprcode <> 0 AND (oid >= " FIRST_USER_OID
+     "  OR oprnamespace <> 'pg_catalog'::regnamespace)"},
+
+    {"casts", read_casts,
+     "SELECT castsource, casttarget, castfunc FROM pg_catalog.pg_cast WHERE castfunc <> 0"},
+};
+
+static bool run_query(struct catalog_loader *loader, struct reading *reading, size_t query,
+                      char *problem, size_t problem_size)
+{
+    struct buffer sql;
+    buffer_init(&sql, QUERY_BYTES_MAX);
+    buffer_printf(&sql, "%s LIMIT %d", queries[query].sql, LIMIT_CATALOG_ROWS + 1);
+    PGresult *result = loader_run(loader, buffer_string(&sql), problem, problem_size);
+    buffer_release(&sql);
+    if (result == NULL)
+        return false;
+    bool fits = PQntuples(result) <= LIMIT_CATALOG_ROWS;
+    if (fits)
+        queries[query].read(reading, result);
+    PQclear(result);
+    if (!fits || reading->failed)
+        snprintf(problem, problem_size, "the catalog's %s %s", queries[query].name,
+                 fits ? "have an unexpected form" : "are too many");
+    return fits && !reading->failed;
+}
+
+static bool run_command(struct catalog_loader *loader, const char *sql, char *problem,
+                        size_t problem_size)
+{
+    PGresult *result = loader_run(loader, sql, problem, problem_size);
+    PQclear(result);
+    return result != NULL;
+}
+
+static bool run_queries(struct catalog_loader *loader, struct reading *reading, char *problem,
+                        size_t problem_size)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(queries); i++)
+        if (!run_query(loader, reading, i, problem, problem_size))
+            return false;
+    return true;
+}
+
+/* A connection that broke since the last load shows it only now. */
+static bool begin_once(struct catalog_loader *loader, char *problem, size_t problem_size)
+{
+    return loader_connect(loader, problem, problem_size) &&
+           run_command(loader, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", problem,
+                       problem_size);
+}
+
+static bool begin(struct catalog_loader *loader, char *problem, size_t problem_size)
+{
+    bool kept = loader->connection != NULL;
+    if (!begin_once(loader, problem, problem_size) &&
+        !(kept && begin_once(loader, problem, problem_size)))
+        return false;
+    if (PQserverVersion(loader->connection) >= SERVER_VERSION_MIN)
+        return true;
+    snprintf(problem, problem_size, "the server is older than PostgreSQL %d",
+             SERVER_VERSION_MIN / 10000);
+    return false;
+}
+
+/* Nothing was written, and what was read stands, whatever becomes of the transaction. */
+static void end(struct catalog_loader *loader)
+{
+    PQclear(PQexec(loader->connection, "ROLLBACK"));
+}
+
+struct catalog *catalog_loader_load(struct catalog_loader *loader, char *problem,
+                                    size_t problem_size)
+{
+    struct instant taken = clock_now();
+    struct catalog *catalog = catalog_new();
+    struct reading reading = {.catalog = catalog, .arena = catalog_arena(catalog)};
+    bool complete = begin(loader, problem, problem_size) &&
+                    run_queries(loader, &reading, problem, problem_size);
+    end(loader);
+    if (!complete) {
+        catalog_release(catalog);
+        return NULL;
+    }
+    add_to_catalog(&reading);
+    catalog_seal(catalog, taken, PQserverVersion(loader->connection));
+    return catalog;
+}
