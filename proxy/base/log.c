@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+PRINTF_LIKE(2, 0)
 static void write_line(const char *level, const char *format, va_list arguments)
 {
     char line[2048];

@@ -164,9 +164,9 @@ Test(json_out, numbers_are_shortest_and_read_back)
 Test(json_out, numbers_that_are_not_finite_are_null)
 {
     json_open(&json, '[');
-    json_number(&json, NAN);
-    json_number(&json, INFINITY);
-    json_number(&json, -INFINITY);
+    json_number(&json, (double)NAN);
+    json_number(&json, (double)INFINITY);
+    json_number(&json, -(double)INFINITY);
     json_close(&json, ']');
     CHECK_TEXT(buffer_text(&buffer), "[null,null,null]");
 }
