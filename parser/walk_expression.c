@@ -1,0 +1,253 @@
+/*
+ * walk_expression.c - every node kind that can stand in an expression, every field of it.
+ *
+ * A kind without a case here fails the walk: a new grammar's node is refused until somebody has read it.
+ */
+#include "parser/walk_scope.h"
+
+void expressions(struct walk *walk, struct scope *scope, List *nodes)
+{
+    ListCell *cell;
+    foreach (cell, nodes)
+        expression(walk, scope, lfirst(cell));
+}
+
+/* --- operators ---------------------------------------------------------------------------------------- */
+
+static void operators_of(struct walk *walk, A_Expr *tree)
+{
+    int location = tree->location;
+    switch (tree->kind) {
+    case AEXPR_OP:
+    case AEXPR_OP_ANY:
+    case AEXPR_OP_ALL:
+    case AEXPR_DISTINCT:
+    case AEXPR_NOT_DISTINCT:
+    case AEXPR_NULLIF:
+    case AEXPR_IN:
+    case AEXPR_LIKE:
+    case AEXPR_ILIKE:
+    case AEXPR_SIMILAR:
+        operator_use(walk, tree->name, location);
+        break;
+    case AEXPR_BETWEEN:
+    case AEXPR_NOT_BETWEEN:
+    case AEXPR_BETWEEN_SYM:
+    case AEXPR_NOT_BETWEEN_SYM:
+        operator_named(walk, "<", location);
+        operator_named(walk, ">", location);
+        operator_named(walk, "<=", location);
+        operator_named(walk, ">=", location);
+        break;
+    default: walk_unknown(walk, "operator expression", (int)tree->kind, location);
+    }
+}
+
+static void sublink(struct walk *walk, struct scope *scope, SubLink *tree)
+{
+    expression(walk, scope, tree->testexpr);
+    if (tree->operName != NIL)
+        operator_use(walk, tree->operName, tree->location);
+    else if (tree->subLinkType == ANY_SUBLINK)
+        operator_named(walk, "=", tree->location);
+    struct query_result result = query(walk, scope, tree->subselect, NULL);
+    bool fresh;
+    *walk_seen(walk, (uintptr_t)tree, (struct text){0}, (struct text){0}, &fresh) =
+        (uintptr_t)result.columns;
+}
+
+static void case_expression(struct walk *walk, struct scope *scope, CaseExpr *tree)
+{
+    if (tree->arg != NULL)
+        operator_named(walk, "=", tree->location);
+    expression(walk, scope, (Node *)tree->arg);
+    expressions(walk, scope, tree->args);
+    expression(walk, scope, (Node *)tree->defresult);
+}
+
+/* --- the rest ------------------------------------------------------------------------------------------ */
+
+static void parameter(struct walk *walk, ParamRef *tree)
+{
+    if (tree->number < 1 || tree->number > UINT16_MAX)
+        walk_fail(walk, ANALYSE_REJECTED, "42P02", tree->location, "there is no parameter $%d",
+                  tree->number);
+    else if (tree->number > walk->shape->parameter_max)
+        walk->shape->parameter_max = (uint16_t)tree->number;
+}
+
+static void xml_expression(struct walk *walk, struct scope *scope, XmlExpr *tree)
+{
+    expressions(walk, scope, tree->named_args);
+    expressions(walk, scope, tree->args);
+}
+
+void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const struct item *outputs)
+{
+    ListCell *cell;
+    foreach (cell, sorts) {
+        SortBy *sort = lfirst(cell);
+        if (!IsA(sort, SortBy)) {
+            walk_unknown(walk, "ORDER BY", (int)nodeTag(sort), -1);
+            continue;
+        }
+        if (sort->useOp != NIL)
+            operator_use(walk, sort->useOp, sort->location);
+        ColumnRef *reference = IsA(sort->node, ColumnRef) ? (ColumnRef *)sort->node : NULL;
+        bool is_output = outputs != NULL && reference != NULL && !is_star(sort->node) &&
+                         list_length(reference->fields) == 1 &&
+                         item_column_named(outputs, text_from(strVal(linitial(reference->fields))));
+        if (!is_output)
+            expression(walk, scope, sort->node);
+    }
+}
+
+void window_definition(struct walk *walk, struct scope *scope, WindowDef *window)
+{
+    if (window == NULL)
+        return;
+    expressions(walk, scope, window->partitionClause);
+    sort_clause(walk, scope, window->orderClause, NULL);
+    expression(walk, scope, window->startOffset);
+    expression(walk, scope, window->endOffset);
+}
+
+static bool level_has_column(const struct scope *scope, struct text name)
+{
+    for (size_t i = 0; scope != NULL && i < scope->items.count; i++) {
+        const struct item *item = scope->items.items[i];
+        if (item->columns_visible && item_is_visible(scope, item) &&
+            (!item->columns_known || item_column_named(item, name) != NULL))
+            return true;
+    }
+    return false;
+}
+
+static void group_item(struct walk *walk, struct scope *scope, Node *node,
+                       const struct item *outputs)
+{
+    if (!walk_enter(walk))
+        return;
+    if (IsA(node, GroupingSet)) {
+        group_clause(walk, scope, ((GroupingSet *)node)->content, outputs);
+    } else if (IsA(node, RowExpr) && ((RowExpr *)node)->row_format == COERCE_IMPLICIT_CAST) {
+        group_clause(walk, scope, ((RowExpr *)node)->args, outputs);
+    } else if (IsA(node, ColumnRef) && !is_star(node) &&
+               list_length(((ColumnRef *)node)->fields) == 1) {
+        struct text name = text_from(strVal(linitial(((ColumnRef *)node)->fields)));
+        if (level_has_column(scope, name) || item_column_named(outputs, name) == NULL)
+            expression(walk, scope, node);
+    } else {
+        expression(walk, scope, node);
+    }
+    walk_leave(walk);
+}
+
+void group_clause(struct walk *walk, struct scope *scope, List *groups, const struct item *outputs)
+{
+    ListCell *cell;
+    foreach (cell, groups)
+        group_item(walk, scope, lfirst(cell), outputs);
+}
+
+/* Nodes that need more than walking their children. */
+static bool special_node(struct walk *walk, struct scope *scope, Node *node)
+{
+    switch (nodeTag(node)) {
+    case T_ColumnRef: column_reference(walk, scope, (ColumnRef *)node); return true;
+    case T_ParamRef: parameter(walk, (ParamRef *)node); return true;
+    case T_FuncCall: function_call(walk, scope, (FuncCall *)node); return true;
+    case T_TypeCast: type_cast(walk, scope, (TypeCast *)node); return true;
+    case T_A_Indirection: indirection(walk, scope, (A_Indirection *)node); return true;
+    case T_SubLink: sublink(walk, scope, (SubLink *)node); return true;
+    case T_CaseExpr: case_expression(walk, scope, (CaseExpr *)node); return true;
+    case T_XmlExpr: xml_expression(walk, scope, (XmlExpr *)node); return true;
+    case T_List: expressions(walk, scope, (List *)node); return true;
+    case T_A_Const:
+    case T_SQLValueFunction:
+    case T_SetToDefault: return true;
+    case T_CurrentOfExpr: walk->shape->positioned = true; return true;
+    default: return false;
+    }
+}
+
+static void plain_node(struct walk *walk, struct scope *scope, Node *node)
+{
+    switch (nodeTag(node)) {
+    case T_A_Expr:
+        operators_of(walk, (A_Expr *)node);
+        expression(walk, scope, ((A_Expr *)node)->lexpr);
+        expression(walk, scope, ((A_Expr *)node)->rexpr);
+        break;
+    case T_BoolExpr: expressions(walk, scope, ((BoolExpr *)node)->args); break;
+    case T_CollateClause: expression(walk, scope, ((CollateClause *)node)->arg); break;
+    case T_A_ArrayExpr: expressions(walk, scope, ((A_ArrayExpr *)node)->elements); break;
+    case T_RowExpr: expressions(walk, scope, ((RowExpr *)node)->args); break;
+    case T_CoalesceExpr: expressions(walk, scope, ((CoalesceExpr *)node)->args); break;
+    case T_MinMaxExpr: expressions(walk, scope, ((MinMaxExpr *)node)->args); break;
+    case T_GroupingFunc: expressions(walk, scope, ((GroupingFunc *)node)->args); break;
+    case T_NullTest: expression(walk, scope, (Node *)((NullTest *)node)->arg); break;
+    case T_BooleanTest: expression(walk, scope, (Node *)((BooleanTest *)node)->arg); break;
+    case T_NamedArgExpr: expression(walk, scope, (Node *)((NamedArgExpr *)node)->arg); break;
+    case T_ResTarget: expression(walk, scope, ((ResTarget *)node)->val); break;
+    case T_MultiAssignRef: /* its columns share one source */
+        if (((MultiAssignRef *)node)->colno == 1)
+            expression(walk, scope, ((MultiAssignRef *)node)->source);
+        break;
+    case T_CaseWhen:
+        expression(walk, scope, (Node *)((CaseWhen *)node)->expr);
+        expression(walk, scope, (Node *)((CaseWhen *)node)->result);
+        break;
+    case T_XmlSerialize:
+        expression(walk, scope, ((XmlSerialize *)node)->expr);
+        walk_type(walk, ((XmlSerialize *)node)->typeName);
+        break;
+    default: walk_unknown(walk, "expression", (int)nodeTag(node), -1);
+    }
+}
+
+void expression(struct walk *walk, struct scope *scope, Node *node)
+{
+    if (node == NULL || walk->failed || !walk_enter(walk))
+        return;
+    if (!special_node(walk, scope, node))
+        plain_node(walk, scope, node);
+    walk_leave(walk);
+}
+
+/* --- expressions outside queries -------------------------------------------------------------------- */
+
+static void relation_scope(struct walk *walk, struct scope *scope, const struct relation *relation)
+{
+    static const char *const aliases[] = {"new", "old"};
+    scope_init(scope, NULL);
+    if (relation == NULL)
+        return;
+    struct object object = {OBJECT_NAME, relation->schema, relation->name};
+    struct item *item = item_of_relation(walk, relation, object, relation->name, -1);
+    item_list_add(walk, &scope->items, item);
+    item_list_add(walk, &scope->sources, item);
+    for (size_t i = 0; i < ARRAY_SIZE(aliases); i++) {
+        item = item_of_relation(walk, relation, object, text_from(aliases[i]), -1);
+        item->aliased = true;
+        item->columns_visible = false;
+        item_list_add(walk, &scope->items, item);
+    }
+}
+
+void walk_expression(struct walk *walk, Node *node, const struct relation *relation)
+{
+    struct scope scope;
+    relation_scope(walk, &scope, relation);
+    bool inside_write = walk->inside_write;
+    walk->inside_write = true;
+    expression(walk, &scope, node);
+    walk->inside_write = inside_write;
+}
+
+void walk_expressions(struct walk *walk, List *list, const struct relation *relation)
+{
+    ListCell *cell;
+    foreach (cell, list)
+        walk_expression(walk, lfirst(cell), relation);
+}

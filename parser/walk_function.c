@@ -1,0 +1,336 @@
+/*
+ * walk_function.c - which functions a name can mean, and what calling them needs.
+ *
+ * Argument types are not known here, so every candidate that the number of arguments allows is judged:
+ * the built-in by the strictest of its overloads, and each user function on the path. A name that means
+ * nothing becomes an unresolved `call`, which no rule lets pass by accident.
+ */
+#include "parser/walk_scope.h"
+
+#include "parser/builtins.h"
+
+enum { USER_CODE = CHANGES_BY_CODE | CHANGES_OBJECTS | CHANGES_SETTINGS | CHANGES_ROLE };
+
+/* One call by name, however it was written. */
+struct named_call {
+    struct text schema; /* empty: to be looked for */
+    struct text name;
+    int argument_count;
+    bool optional; /* if there is no such function, nothing is called */
+    int location;
+};
+
+/* --- actions ----------------------------------------------------------------------------------------- */
+
+size_t call_action(struct walk *walk, struct object object, struct text reason, int location)
+{
+    bool fresh;
+    uintptr_t *known =
+        walk_seen(walk, seen_owner(SEEN_CALL, 0), object.schema, object.name, &fresh);
+    if (fresh) {
+        *known = walk->action_count;
+        struct action *action = walk_add(walk, VERB_CALL, object, location);
+        action->part = PART_STATEMENT;
+        action->reason = reason;
+        action->rows_max = ROWS_UNPROVEN;
+    }
+    return *known;
+}
+
+static void list_function(struct walk *walk, struct text schema, struct text name)
+{
+    bool fresh;
+    walk_seen(walk, seen_owner(SEEN_FUNCTION, 0), schema, name, &fresh);
+    if (!fresh)
+        return;
+    struct text *place = arena_push(walk->arena, (void **)&walk->functions, &walk->function_count,
+                                    &walk->function_capacity, sizeof *place);
+    *place = schema.size == 0 || text_is(schema, "pg_catalog")
+                 ? arena_text(walk->arena, name)
+                 : arena_printf(walk->arena, "%.*s.%.*s", TEXT_ARGS(schema), TEXT_ARGS(name));
+}
+
+void call_user_function(struct walk *walk, const struct function *function, int location)
+{
+    struct object object = {OBJECT_NAME, function->schema, function->name};
+    list_function(walk, function->schema, function->name);
+    call_action(walk, object, (struct text){0}, location);
+    walk->shape->changes |= USER_CODE;
+    walk->shape->volatile_functions = true;
+}
+
+void call_function_oid(struct walk *walk, uint32_t oid, int location)
+{
+    const struct function *function = catalog_function_by_oid(walk->context->catalog, oid);
+    if (function != NULL) {
+        call_user_function(walk, function, location);
+        return;
+    }
+    struct object object = {OBJECT_NAME, TEXT(""), arena_printf(walk->arena, "function %u", oid)};
+    walk->actions[call_action(walk, object, (struct text){0}, location)].unresolved = true;
+}
+
+/* --- built-ins ---------------------------------------------------------------------------------------- */
+
+/* Harmless built-ins whose results differ from call to call. */
+static bool is_volatile_builtin(struct text name)
+{
+    static const char *const names[] = {
+        "clock_timestamp", "current_query",     "currval",           "gen_random_uuid",
+        "lastval",         "pg_is_in_recovery", "pg_partition_tree", "pg_advisory_unlock_all",
+        "random",          "timeofday",         "ts_rewrite",        "pg_partition_ancestors",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        if (text_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+/* Guarded built-ins after which nothing that was known of the session can be relied on. */
+static bool runs_code(struct text reason)
+{
+    static const char *const reasons[] = {
+        "runs sql",      "xml dump",        "changes settings", "handler or validator",
+        "event trigger", "trigger function", "writes catalog",  "internal argument",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
+        if (text_is(reason, reasons[i]))
+            return true;
+    }
+    return false;
+}
+
+static void builtin_duties(struct walk *walk, struct text name, struct text reason, int location)
+{
+    if (text_is(reason, "casts to json"))
+        casts_to(walk, "json", location);
+    else if (text_is(reason, "casts to text"))
+        casts_to(walk, "text", location);
+    if (is_volatile_builtin(name))
+        walk->shape->volatile_functions = true;
+}
+
+static void call_builtin(struct walk *walk, struct text schema, struct text name,
+                         const struct builtin_function *builtin, int location)
+{
+    struct object object = {OBJECT_NAME, schema, arena_text(walk->arena, name)};
+    bool sequence_state = text_is(name, "lastval") || text_is(name, "currval");
+    list_function(walk, text_is(schema, "pg_catalog") ? (struct text){0} : schema, name);
+    if (builtin->strictest == FUNCTION_CATALOG) {
+        call_action(walk, object,
+                    arena_printf(walk->arena, "catalog: %.*s", TEXT_ARGS(builtin->reason)),
+                    location);
+    } else if (builtin->strictest == FUNCTION_HARMLESS && !sequence_state) {
+        builtin_duties(walk, name, builtin->reason, location);
+    } else {
+        call_action(walk, object, sequence_state ? TEXT("sequence") : builtin->reason, location);
+        walk->shape->volatile_functions = true;
+        if (runs_code(builtin->reason))
+            walk->shape->changes |= USER_CODE;
+    }
+}
+
+/* --- candidates ---------------------------------------------------------------------------------------- */
+
+static bool takes_arguments(const struct function *function, int count)
+{
+    if (count < 0)
+        return true;
+    if (function->variadic)
+        return count + 1 >= function->argument_count || count >= function->arguments_required;
+    return count >= function->arguments_required && count <= function->argument_count;
+}
+
+static bool schema_on_path(struct walk *walk, struct text schema)
+{
+    for (size_t i = 0; i < walk->context->search_path_count; i++) {
+        if (text_equal(walk->context->search_path[i], schema))
+            return true;
+    }
+    return text_is(schema, "pg_catalog");
+}
+
+/* Calls each user function that the name can mean; *named counts those of the name, fitting or not. */
+static size_t call_users(struct walk *walk, const struct named_call *call, bool any_arguments,
+                         size_t *named)
+{
+    size_t count = 0, called = 0;
+    const struct function *functions =
+        walk->context->catalog != NULL
+            ? catalog_functions(walk->context->catalog, call->name, &count)
+            : NULL;
+    for (size_t i = 0; functions != NULL && i < count; i++) {
+        bool here = call->schema.size > 0 ? text_equal(functions[i].schema, call->schema)
+                                          : schema_on_path(walk, functions[i].schema);
+        if (!here)
+            continue;
+        *named += 1;
+        if (!any_arguments && !takes_arguments(&functions[i], call->argument_count))
+            continue;
+        call_user_function(walk, &functions[i], call->location);
+        called++;
+    }
+    return called;
+}
+
+static struct builtin_function builtin_named(const struct named_call *call)
+{
+    if (call->schema.size == 0 || text_is(call->schema, "pg_catalog"))
+        return builtin_function(call->name);
+    if (text_is(call->schema, "information_schema"))
+        return builtin_information_schema_function(call->name);
+    return (struct builtin_function){0};
+}
+
+static void call_unknown(struct walk *walk, const struct named_call *call)
+{
+    struct object object = {OBJECT_NAME, arena_text(walk->arena, call->schema),
+                            arena_text(walk->arena, call->name)};
+    if (object.schema.size == 0 && walk->context->search_path_count > 0)
+        object.schema = arena_text(walk->arena, walk->context->search_path[0]);
+    list_function(walk, object.schema, object.name);
+    size_t index = call_action(walk, object, (struct text){0}, call->location);
+    /* What the table of pg_catalog does not list may be an extension's: it is not "no such". */
+    if (walk->context->catalog != NULL && !text_is(object.schema, "pg_catalog")) {
+        walk->actions[index].unresolved = true;
+        walk->unresolved_names = true;
+    }
+    walk->shape->changes |= USER_CODE;
+    walk->shape->volatile_functions = true;
+}
+
+/* True if the name means something. */
+static bool call_named(struct walk *walk, const struct named_call *call)
+{
+    struct builtin_function builtin = builtin_named(call);
+    bool is_builtin = builtin.strictest != FUNCTION_UNKNOWN;
+    if (is_builtin)
+        call_builtin(walk, call->schema.size > 0 ? call->schema : TEXT("pg_catalog"), call->name,
+                     &builtin, call->location);
+    size_t named = 0;
+    bool found = call_users(walk, call, false, &named) > 0 || is_builtin;
+    if (!found && named > 0)
+        found = call_users(walk, call, true, &named) > 0;
+    const struct type *type =
+        call->argument_count == 1 ? type_named(walk, call->schema, call->name) : NULL;
+    if (type != NULL)
+        type_use(walk, type, call->location); /* type(value) is a cast */
+    found = found || type != NULL;
+    if (!found && !call->optional)
+        call_unknown(walk, call);
+    return found;
+}
+
+static bool split_name(struct walk *walk, List *names, int location, struct named_call *call)
+{
+    int count = list_length(names);
+    if (count < 1 || count > 3) {
+        walk_unknown(walk, "function name", T_FuncCall, location);
+        return false;
+    }
+    call->name = text_from(strVal(llast(names)));
+    if (count > 1)
+        call->schema = text_from(strVal(list_nth(names, count - 2)));
+    call->location = location;
+    return true;
+}
+
+/* --- entry points --------------------------------------------------------------------------------------- */
+
+bool constant_string(Node *node, struct text *value)
+{
+    for (int depth = 0; node != NULL && IsA(node, TypeCast); depth++) {
+        if (depth > LIMIT_STATEMENT_DEPTH)
+            return false;
+        node = ((TypeCast *)node)->arg;
+    }
+    if (node == NULL || !IsA(node, A_Const))
+        return false;
+    A_Const *constant = (A_Const *)node;
+    if (constant->isnull || !IsA(&constant->val, String))
+        return false;
+    *value = text_from(constant->val.sval.sval);
+    return true;
+}
+
+/* json_populate_record and its kind build a value of their first argument's row type. */
+static void row_type_checks(struct walk *walk, const struct named_call *call, FuncCall *tree)
+{
+    struct builtin_function builtin = builtin_named(call);
+    if (!text_is(builtin.reason, "row type checks") || tree->args == NIL)
+        return;
+    Node *first = linitial(tree->args);
+    struct item *row = row_of_expression(walk, first);
+    const struct catalog *catalog = walk->context->catalog;
+    for (size_t i = 0; catalog != NULL && row != NULL && i < row->column_count; i++) {
+        const struct type *type = catalog_type_by_oid(catalog, row->columns[i].type);
+        if (type != NULL)
+            type_use(walk, type, tree->location);
+    }
+    if (row == NULL && !IsA(first, TypeCast)) {
+        struct object object = {OBJECT_NAME, TEXT("pg_catalog"),
+                                arena_text(walk->arena, call->name)};
+        call_action(walk, object, TEXT("row type checks"), tree->location);
+    }
+}
+
+void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
+{
+    struct named_call call = {0};
+    if (!split_name(walk, tree->funcname, tree->location, &call))
+        return;
+    call.argument_count =
+        list_length(tree->args) + (tree->agg_within_group ? list_length(tree->agg_order) : 0);
+    if (tree->func_variadic)
+        call.argument_count = -1;
+    sort_clause(walk, scope, tree->agg_order, NULL);
+    expression(walk, scope, tree->agg_filter);
+    window_definition(walk, scope, tree->over);
+    bool built_in = call.schema.size == 0 || text_is(call.schema, "pg_catalog");
+    if (built_in && function_by_argument(walk, scope, call.name, tree->args, tree->location)) {
+        list_function(walk, (struct text){0}, call.name);
+        struct named_call user = call;
+        size_t named = 0;
+        if (call.schema.size == 0)
+            call_users(walk, &user, false, &named);
+        return;
+    }
+    expressions(walk, scope, tree->args);
+    call_named(walk, &call);
+    if (built_in)
+        row_type_checks(walk, &call, tree);
+}
+
+static bool takes_rows(struct walk *walk, struct text name)
+{
+    static const char *const arguments[] = {"\"any\"",          "anyelement",    "record",
+                                            "anynonarray",      "anycompatible", "VARIADIC \"any\"",
+                                            "anycompatiblenonarray"};
+    for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
+        struct text signature =
+            arena_printf(walk->arena, "%.*s(%s)", TEXT_ARGS(name), arguments[i]);
+        if (builtin_signature_class(signature) != FUNCTION_UNKNOWN)
+            return true;
+    }
+    return false;
+}
+
+bool attribute_call(struct walk *walk, struct text name, bool certain, int location)
+{
+    struct named_call call = {
+        .name = name, .argument_count = 1, .optional = !certain, .location = location};
+    bool user = false;
+    size_t count = 0;
+    if (walk->context->catalog != NULL)
+        user = catalog_functions(walk->context->catalog, name, &count) != NULL;
+    bool found = call_named(walk, &call);
+    return found && (user || takes_rows(walk, name));
+}
+
+void walk_call(struct walk *walk, List *names, int argument_count, int location)
+{
+    struct named_call call = {.argument_count = argument_count};
+    if (split_name(walk, names, location, &call))
+        call_named(walk, &call);
+}

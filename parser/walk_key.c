@@ -1,0 +1,226 @@
+/*
+ * walk_key.c - does a WHERE prove by a key how many rows can match at most?
+ *
+ * Only `column = constant`, `(a, b) = (1, 2)` and `column IN (constants)` count, with constants that
+ * the server compares by the key's own operator: untyped ones, or of the column's own type family.
+ */
+#include "parser/walk_scope.h"
+
+enum {
+    TYPE_BOOL = 16,
+    TYPE_INT8 = 20,
+    TYPE_INT2 = 21,
+    TYPE_INT4 = 23,
+    TYPE_TEXT = 25,
+    TYPE_OID = 26,
+    TYPE_FLOAT4 = 700,
+    TYPE_FLOAT8 = 701,
+    TYPE_VARCHAR = 1043,
+    TYPE_NUMERIC = 1700,
+};
+
+/* Nobody proves more rows than this by a list. */
+enum { ROWS_PROVEN_MAX = 1000000 };
+
+/* How many values WHERE allows for one column: 0 none known. */
+struct fixed {
+    const struct column *column;
+    int64_t values;
+};
+
+struct fixed_list {
+    struct fixed *items;
+    size_t count, capacity;
+};
+
+/* --- constants ----------------------------------------------------------------------------------------- */
+
+static bool is_integer_type(uint32_t type)
+{
+    return type == TYPE_INT2 || type == TYPE_INT4 || type == TYPE_INT8;
+}
+
+static bool same_family(uint32_t column, uint32_t value)
+{
+    return column == value || (is_integer_type(column) && is_integer_type(value)) ||
+           ((column == TYPE_TEXT || column == TYPE_VARCHAR) &&
+            (value == TYPE_TEXT || value == TYPE_VARCHAR));
+}
+
+static bool literal_fits(const A_Const *constant, uint32_t column)
+{
+    if (constant->isnull)
+        return true;
+    switch (nodeTag(&constant->val)) {
+    case T_String: return true; /* takes the column's type */
+    case T_Integer:
+        return is_integer_type(column) || column == TYPE_NUMERIC || column == TYPE_FLOAT4 ||
+               column == TYPE_FLOAT8 || column == TYPE_OID;
+    case T_Float: return column == TYPE_NUMERIC;
+    case T_Boolean: return column == TYPE_BOOL;
+    default: return false;
+    }
+}
+
+static bool parameter_fits(struct walk *walk, const ParamRef *parameter, uint32_t column)
+{
+    size_t index = (size_t)parameter->number - 1;
+    if (walk->context->parameter_types == NULL || index >= walk->context->parameter_count)
+        return true;
+    uint32_t type = walk->context->parameter_types[index];
+    return type == 0 || same_family(column, type);
+}
+
+static bool constant_fits(struct walk *walk, Node *node, uint32_t column)
+{
+    if (IsA(node, A_Const))
+        return literal_fits((A_Const *)node, column);
+    if (IsA(node, ParamRef))
+        return parameter_fits(walk, (ParamRef *)node, column);
+    if (!IsA(node, TypeCast) || !is_constant(node))
+        return false;
+    const struct type *type = type_of_name(walk, ((TypeCast *)node)->typeName);
+    return type != NULL && text_is(type->schema, "pg_catalog") && same_family(column, type->oid);
+}
+
+/* The type that the key's operator works on: a domain's base. */
+static uint32_t base_type(struct walk *walk, uint32_t oid)
+{
+    const struct type *type = catalog_type_by_oid(walk->context->catalog, oid);
+    for (int depth = 0; type != NULL && type->kind == 'd' && depth < LIMIT_STATEMENT_DEPTH; depth++) {
+        oid = type->base;
+        type = catalog_type_by_oid(walk->context->catalog, oid);
+    }
+    return oid;
+}
+
+/* --- terms ---------------------------------------------------------------------------------------------- */
+
+static void fix_column(struct walk *walk, struct fixed_list *list, const struct column *column,
+                       int64_t values)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].column != column)
+            continue;
+        if (values < list->items[i].values)
+            list->items[i].values = values;
+        return;
+    }
+    struct fixed *fixed = arena_push(walk->arena, (void **)&list->items, &list->count,
+                                     &list->capacity, sizeof *fixed);
+    *fixed = (struct fixed){column, values};
+}
+
+static const struct column *target_column(struct walk *walk, const struct item *target, Node *node)
+{
+    if (node == NULL || !IsA(node, ColumnRef))
+        return NULL;
+    const struct resolution *resolution = scope_resolution(walk, (ColumnRef *)node);
+    if (resolution->unclear || resolution->column == NULL || resolution->column->base != target)
+        return NULL;
+    return resolution->column->column;
+}
+
+static bool is_plain_equality(const A_Expr *tree)
+{
+    int count = list_length(tree->name);
+    return strcmp(strVal(llast(tree->name)), "=") == 0 &&
+           (count == 1 || (count == 2 && strcmp(strVal(linitial(tree->name)), "pg_catalog") == 0));
+}
+
+static void equality(struct walk *walk, const struct item *target, Node *left, Node *right,
+                     struct fixed_list *list)
+{
+    const struct column *column = target_column(walk, target, left);
+    Node *value = right;
+    if (column == NULL) {
+        column = target_column(walk, target, right);
+        value = left;
+    }
+    if (column != NULL && constant_fits(walk, value, base_type(walk, column->type)))
+        fix_column(walk, list, column, 1);
+}
+
+static void value_list(struct walk *walk, const struct item *target, A_Expr *tree,
+                       struct fixed_list *list)
+{
+    const struct column *column = target_column(walk, target, tree->lexpr);
+    if (column == NULL || !IsA(tree->rexpr, List))
+        return;
+    uint32_t type = base_type(walk, column->type);
+    ListCell *cell;
+    foreach (cell, (List *)tree->rexpr) {
+        if (!constant_fits(walk, lfirst(cell), type))
+            return;
+    }
+    fix_column(walk, list, column, list_length((List *)tree->rexpr));
+}
+
+static void row_equality(struct walk *walk, const struct item *target, A_Expr *tree,
+                         struct fixed_list *list)
+{
+    ListCell *left, *right;
+    forboth(left, ((RowExpr *)tree->lexpr)->args, right, ((RowExpr *)tree->rexpr)->args)
+        equality(walk, target, lfirst(left), lfirst(right), list);
+}
+
+static void term(struct walk *walk, const struct item *target, Node *node, struct fixed_list *list)
+{
+    A_Expr *tree = (A_Expr *)node;
+    if (!IsA(node, A_Expr) || !is_plain_equality(tree) || tree->lexpr == NULL)
+        return;
+    if (tree->kind == AEXPR_IN)
+        value_list(walk, target, tree, list);
+    else if (tree->kind != AEXPR_OP)
+        return;
+    else if (IsA(tree->lexpr, RowExpr) && IsA(tree->rexpr, RowExpr))
+        row_equality(walk, target, tree, list);
+    else
+        equality(walk, target, tree->lexpr, tree->rexpr, list);
+}
+
+/* --- keys ----------------------------------------------------------------------------------------------- */
+
+static int64_t values_of(const struct fixed_list *list, int16_t number)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->items[i].column->number == number)
+            return list->items[i].values;
+    }
+    return 0;
+}
+
+/* 0: not every column of the key is fixed. */
+static int64_t rows_by_key(const struct fixed_list *list, const struct key *key)
+{
+    int64_t rows = 1;
+    for (size_t i = 0; i < key->column_count; i++) {
+        int64_t values = values_of(list, key->columns[i]);
+        if (values == 0 || rows > ROWS_PROVEN_MAX)
+            return 0;
+        rows *= values;
+    }
+    return key->column_count > 0 && rows <= ROWS_PROVEN_MAX ? rows : 0;
+}
+
+bool key_proves(struct walk *walk, const struct item *target, Node *const *terms, size_t count,
+                int64_t *rows)
+{
+    const struct relation *relation = target->relation;
+    struct fixed_list list = {0};
+    int64_t best = 0;
+    if (relation == NULL || relation->has_children || relation->has_rules ||
+        operator_is_shadowed(walk, "="))
+        return false;
+    for (size_t i = 0; i < count; i++)
+        term(walk, target, terms[i], &list);
+    for (size_t i = 0; i < relation->key_count; i++) {
+        int64_t by_key = rows_by_key(&list, &relation->keys[i]);
+        if (by_key > 0 && (best == 0 || by_key < best))
+            best = by_key;
+    }
+    if (best == 0)
+        return false;
+    *rows = best;
+    return true;
+}

@@ -1,0 +1,286 @@
+/*
+ * walk_scope.h - what names mean at one place of a query; shared by the files of the query walk only.
+ *
+ * A `scope` is one query level, an `item` one entry of its FROM clause as names reach it. The rules are
+ * the server's: who is visible to whom decides which relation a name reads, so nothing here may be
+ * more generous than parse analysis is. All of it lives in walk->arena; texts may point into the tree.
+ */
+#ifndef PGWICKET_PARSER_WALK_SCOPE_H
+#define PGWICKET_PARSER_WALK_SCOPE_H
+
+#include "parser/walk.h"
+#include "proxy/base/limits.h"
+
+struct item;
+
+/* A column as it can be named. */
+struct item_column {
+    struct text name;
+    struct item *base;           /* the relation whose column it is; NULL: made by a query or function,
+                                    what it reads has been counted where it was made */
+    const struct column *column; /* of base->relation */
+    uint32_t type;               /* pg_type.oid, 0 unknown */
+    struct item *row;            /* its fields, where it is known to be a row */
+    struct item *owner;          /* of a join's column: the entry below that has it; NULL: merged */
+};
+
+enum { NO_ACTION = -1 };
+
+struct item_list {
+    struct item **items;
+    size_t count, capacity;
+};
+
+struct item {
+    struct text name; /* empty: it cannot be named */
+    bool relation_visible;
+    bool columns_visible;
+    bool lateral_only; /* for now, only LATERAL may see it */
+    bool aliased;
+
+    bool is_relation;
+    struct object object;
+    const struct relation *relation;
+    int location;
+    long action; /* index of its select action */
+
+    struct item_column *columns;
+    size_t column_count;
+    bool columns_known; /* false: it may have columns that are not in the list */
+    bool renamed;       /* an alias list renames columns of an unknown relation */
+
+    int level; /* of the scope whose FROM has it */
+
+    struct item *left, *right; /* of a join */
+    bool inner_join;           /* a join that keeps no unmatched rows */
+    struct item_list inside;   /* of a sub-query: what its own FROM reads */
+    bool cut;                  /* made of few rows by WHERE, LIMIT or VALUES */
+};
+
+/* What one ColumnRef turned out to be. */
+struct resolution {
+    struct item *item;
+    const struct item_column *column; /* NULL: a whole row or a system column */
+    bool whole_row;
+    bool system;
+    bool unclear; /* several could be meant, or none is known */
+};
+
+enum cte_state { CTE_WAITING = 0, CTE_WALKING, CTE_DONE };
+
+struct cte {
+    struct text name;
+    CommonTableExpr *tree;
+    enum cte_state state;
+    struct scope *scope; /* the level that its WITH belongs to */
+    struct item *shape;  /* columns; NULL until they are known */
+    struct cte *next;    /* older ones of the same level */
+};
+
+struct scope {
+    struct scope *outer;
+    int level; /* how many are outside */
+    struct item_list items;   /* what names reach */
+    struct item_list sources; /* all relations and sub-queries of FROM, hidden ones too */
+    bool lateral_active;
+    Node **quals;             /* ON conditions that hold for every row, as WHERE does */
+    size_t qual_count, qual_capacity;
+    struct cte *ctes;
+};
+
+/* What a query gives: its columns, and whether its rows are cut (see item.cut). */
+struct query_result {
+    struct item *columns; /* its `cut` says the same */
+    struct item_list sources;
+    bool cut;
+};
+
+/* --- walk_scope.c ------------------------------------------------------------------------------- */
+
+void scope_init(struct scope *scope, struct scope *outer);
+void item_list_add(struct walk *walk, struct item_list *list, struct item *item);
+struct item *item_new(struct walk *walk, struct text name);
+struct item_column *item_add_column(struct walk *walk, struct item *item, struct text name);
+
+/* A relation's columns as they are before any alias list. */
+struct item *item_of_relation(struct walk *walk, const struct relation *relation,
+                              struct object object, struct text name, int location);
+
+/* The fields of a composite type; NULL if it is none. */
+struct item *item_of_row_type(struct walk *walk, uint32_t type);
+
+/* Renames the leading columns (List of String). */
+void item_rename_columns(struct walk *walk, struct item *item, List *names);
+
+struct item_column *item_column_named(const struct item *item, struct text name);
+bool item_is_visible(const struct scope *scope, const struct item *item);
+
+/* The item that `name` or `schema.name` means here or further out; NULL if there is none. */
+struct item *scope_find_item(struct scope *scope, struct text schema, struct text name);
+struct cte *scope_find_cte(struct scope *scope, struct text name);
+
+struct resolution *scope_resolution(struct walk *walk, const ColumnRef *reference);
+
+/* What the walk remembers having met; see walk_seen. A tree node is an owner by its address. */
+enum seen_kind {
+    SEEN_COLUMN = 0,    /* of an action */
+    SEEN_VIEW_RELATION, /* behind the view of an action */
+    SEEN_VIEW_FUNCTION,
+    SEEN_READ,          /* select action, by part */
+    SEEN_CALL,          /* call action */
+    SEEN_FUNCTION,      /* in the list for the audit log */
+    SEEN_TYPE,
+    SEEN_VIEW_WRITE,    /* relation that a write to a view reaches */
+    SEEN_KINDS = 16,
+};
+
+static inline uintptr_t seen_owner(enum seen_kind kind, size_t index)
+{
+    return (uintptr_t)kind + SEEN_KINDS * (uintptr_t)index;
+}
+
+/*
+ * A set of (owner, first, second) with a number for each; *fresh says whether it was just put in.
+ * What a hostile statement repeats a hundred thousand times is looked up here, not searched.
+ */
+uintptr_t *walk_seen(struct walk *walk, uintptr_t owner, struct text first, struct text second,
+                     bool *fresh);
+
+/* --- walk_read.c --------------------------------------------------------------------------------- */
+
+/* The relation is read, if no column of it. */
+void read_relation(struct walk *walk, struct item *item);
+void read_column(struct walk *walk, struct item *item, struct text name);
+void read_item_column(struct walk *walk, const struct item_column *column);
+
+/* Every column, of each relation below a join too; `why` says how for messages. */
+void read_every_column(struct walk *walk, struct item *item, struct text why);
+
+/* Any column of every relation visible from here: a name that nothing explains. */
+void read_unknown_column(struct walk *walk, struct scope *scope, struct text name);
+
+/* What a view's definition reads and calls, as parts of the view's own action. */
+void read_view(struct walk *walk, const struct relation *view, size_t action);
+
+void action_add_column(struct walk *walk, size_t action, struct text name);
+bool relation_is_builtin(const struct relation *relation);
+bool relation_is_view(const struct relation *relation);
+
+/* --- walk_column.c ------------------------------------------------------------------------------- */
+
+void column_reference(struct walk *walk, struct scope *scope, ColumnRef *reference);
+void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree);
+
+/* A column of the item itself: of both sides of USING. */
+void read_named_column(struct walk *walk, struct item *item, struct text name);
+
+/* `*` and `t.*` in a target list: reads them and appends their columns to `out`. */
+void expand_star(struct walk *walk, struct scope *scope, ColumnRef *reference, struct item *out);
+bool is_star(Node *node);
+
+/* --- walk_name.c --------------------------------------------------------------------------------- */
+
+/* The fields of what an expression gives, where it is surely a row; walk the expression first. */
+struct item *row_of_expression(struct walk *walk, Node *node);
+
+/* The type of what an expression gives, 0 where it is not sure; walk the expression first. */
+uint32_t type_of_expression(struct walk *walk, Node *node);
+
+/* The column name that the server gives to an unlabelled target. */
+struct text name_of_expression(Node *node);
+
+/* --- walk_expression.c --------------------------------------------------------------------------- */
+
+void expression(struct walk *walk, struct scope *scope, Node *node);
+void expressions(struct walk *walk, struct scope *scope, List *nodes);
+void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const struct item *outputs);
+void window_definition(struct walk *walk, struct scope *scope, WindowDef *window);
+
+/* GROUP BY: a bare name means a column first, then an output column. */
+void group_clause(struct walk *walk, struct scope *scope, List *groups, const struct item *outputs);
+
+/* --- walk_function.c ----------------------------------------------------------------------------- */
+
+void function_call(struct walk *walk, struct scope *scope, FuncCall *call);
+
+/* row.name as the server reads it when it is no field: name(row). `certain`: it is surely no field.
+ * True if there is such a function that takes whole rows. */
+bool attribute_call(struct walk *walk, struct text name, bool certain, int location);
+
+/* Adds a `call` (once for each object); returns its index. */
+size_t call_action(struct walk *walk, struct object object, struct text reason, int location);
+void call_user_function(struct walk *walk, const struct function *function, int location);
+void call_function_oid(struct walk *walk, uint32_t oid, int location);
+
+/* A constant string under casts; false for anything else, NULL included. */
+bool constant_string(Node *node, struct text *value);
+
+/* --- walk_sequence.c ----------------------------------------------------------------------------- */
+
+/* Built-ins that are judged by what their constant arguments name; true if it was one of them and
+ * nothing else needs to be said about it. */
+bool function_by_argument(struct walk *walk, struct scope *scope, struct text name, List *arguments,
+                          int location);
+
+/* --- walk_operator.c ----------------------------------------------------------------------------- */
+
+void operator_use(struct walk *walk, List *name, int location);
+void operator_named(struct walk *walk, const char *name, int location);
+
+/* Does an operator outside pg_catalog hide behind this unqualified name? */
+bool operator_is_shadowed(struct walk *walk, const char *name);
+
+/* --- walk_type.c --------------------------------------------------------------------------------- */
+
+/* What making a value of this type runs. */
+void type_use(struct walk *walk, const struct type *type, int location);
+const struct type *type_named(struct walk *walk, struct text schema, struct text name);
+const struct type *type_of_name(struct walk *walk, TypeName *name);
+void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast);
+
+/* User casts to this built-in type that something may run unseen. */
+void casts_to(struct walk *walk, const char *type, int location);
+
+/* Storing a value in a column may run a cast to its type. */
+void column_assignment(struct walk *walk, const struct relation *relation, struct text column,
+                       int location);
+
+/* --- walk_from.c --------------------------------------------------------------------------------- */
+
+void from_clause(struct walk *walk, struct scope *scope, List *from);
+
+/* --- walk_query.c -------------------------------------------------------------------------------- */
+
+/* Any of the five queries below `outer` (which may be NULL). */
+struct query_result query(struct walk *walk, struct scope *outer, Node *tree, struct cte *self);
+void with_clause(struct walk *walk, struct scope *scope, WithClause *with);
+void cte_walk(struct walk *walk, struct cte *cte);
+void target_list(struct walk *walk, struct scope *scope, List *targets, struct item *out);
+
+/* --- walk_write.c -------------------------------------------------------------------------------- */
+
+struct query_result write_query(struct walk *walk, struct scope *outer, Node *tree);
+
+/* --- walk_rows.c --------------------------------------------------------------------------------- */
+
+/* How many rows a query can give at most, from its text alone; ROWS_UNPROVEN if it cannot be told. */
+int64_t rows_of_query(struct walk *walk, Node *tree);
+
+/* --- walk_where.c, walk_key.c -------------------------------------------------------------------- */
+
+/* How strong a WHERE is for the item that is written: sets where, where_why and rows_max of its action
+ * (before foreign keys are looked at). */
+void where_strength(struct walk *walk, struct scope *scope, struct item *target, Node *where,
+                    size_t action);
+
+/* Does WHERE or its joins cut the rows that this SELECT's FROM gives? */
+bool where_cuts(struct walk *walk, struct scope *scope, Node *where);
+
+/* The rows that the terms prove by a key: true, and *rows. */
+bool key_proves(struct walk *walk, const struct item *target, Node *const *terms, size_t count,
+                int64_t *rows);
+
+/* Is the node a constant or parameter, under casts? */
+bool is_constant(Node *node);
+
+#endif

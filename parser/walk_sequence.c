@@ -1,0 +1,197 @@
+/*
+ * walk_sequence.c - built-ins that are judged by what a constant argument names: nextval('s') is a call
+ * on the sequence, set_config('x', 'y', true) is SET LOCAL, current_setting('x') is SHOW.
+ *
+ * An argument that is not a plain constant leaves them to walk_function.c, which judges the function.
+ */
+#include "parser/walk_scope.h"
+
+/* --- names in strings ---------------------------------------------------------------------------------- */
+
+struct name_reader {
+    struct text rest;
+    bool failed;
+};
+
+static char take(struct name_reader *reader)
+{
+    char byte = reader->rest.bytes[0];
+    reader->rest.bytes++;
+    reader->rest.size--;
+    return byte;
+}
+
+static bool at(const struct name_reader *reader, char byte)
+{
+    return reader->rest.size > 0 && reader->rest.bytes[0] == byte;
+}
+
+static void skip_spaces(struct name_reader *reader)
+{
+    while (at(reader, ' ') || at(reader, '\t') || at(reader, '\n') || at(reader, '\r') ||
+           at(reader, '\f'))
+        take(reader);
+}
+
+static size_t quoted_name(struct name_reader *reader, char *out)
+{
+    size_t size = 0;
+    take(reader);
+    for (;;) {
+        if (reader->rest.size == 0) {
+            reader->failed = true;
+            return 0;
+        }
+        char byte = take(reader);
+        if (byte == '"' && !at(reader, '"'))
+            return size;
+        if (byte == '"')
+            take(reader);
+        out[size++] = byte;
+    }
+}
+
+static size_t plain_name(struct name_reader *reader, char *out)
+{
+    size_t size = 0;
+    while (reader->rest.size > 0 && !at(reader, '.') && !at(reader, ' ') && !at(reader, '\t') &&
+           !at(reader, '\n') && !at(reader, '\r') && !at(reader, '\f') && !at(reader, '"')) {
+        char byte = take(reader);
+        if ((unsigned char)byte >= 0x80)
+            reader->failed = true; /* how the server folds it depends on its locale */
+        out[size++] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+    }
+    return size;
+}
+
+/* One identifier, folded and cut as the server does. */
+static struct text read_name(struct walk *walk, struct name_reader *reader)
+{
+    enum { NAME_BYTES = NAMEDATALEN - 1 };
+    skip_spaces(reader);
+    char *out = arena_allocate(walk->arena, reader->rest.size + 1);
+    size_t size = at(reader, '"') ? quoted_name(reader, out) : plain_name(reader, out);
+    skip_spaces(reader);
+    if (size == 0)
+        reader->failed = true;
+    return text_cut((struct text){out, size}, NAME_BYTES);
+}
+
+/* "s.t" of one or two parts; digits would be an oid. */
+static bool relation_name(struct walk *walk, struct text source, RangeVar *range)
+{
+    struct name_reader reader = {source, false};
+    if (source.size == 0 || (source.bytes[0] >= '0' && source.bytes[0] <= '9') ||
+        source.bytes[0] == '-')
+        return false;
+    struct text first = read_name(walk, &reader), second = {0};
+    if (at(&reader, '.')) {
+        take(&reader);
+        second = read_name(walk, &reader);
+    }
+    if (reader.failed || reader.rest.size > 0)
+        return false;
+    /* Names with a NUL at the end: they came from arena_allocate or were cut inside of it. */
+    first = arena_text(walk->arena, first);
+    second = arena_text(walk->arena, second);
+    *range = (RangeVar){.type = T_RangeVar, .inh = true, .relpersistence = 'p', .location = -1};
+    range->relname = (char *)(uintptr_t)(second.size > 0 ? second.bytes : first.bytes);
+    range->schemaname = second.size > 0 ? (char *)(uintptr_t)first.bytes : NULL;
+    return true;
+}
+
+/* --- the functions ------------------------------------------------------------------------------------ */
+
+static bool casts_to_plain(Node *node)
+{
+    static const char *const types[] = {"regclass", "text", "varchar"};
+    for (; IsA(node, TypeCast); node = ((TypeCast *)node)->arg) {
+        TypeName *type = ((TypeCast *)node)->typeName;
+        int count = list_length(type->names);
+        bool plain = false;
+        if (type->arrayBounds != NIL || type->typmods != NIL || count < 1 || count > 2 ||
+            (count == 2 && strcmp(strVal(linitial(type->names)), "pg_catalog") != 0))
+            return false;
+        for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+            plain = plain || strcmp(strVal(llast(type->names)), types[i]) == 0;
+        if (!plain)
+            return false;
+    }
+    return true;
+}
+
+static bool sequence_call(struct walk *walk, struct scope *scope, struct text function,
+                          List *arguments, int location)
+{
+    struct text source;
+    Node *first = linitial(arguments);
+    RangeVar range;
+    struct object object;
+    if (!constant_string(first, &source) || !casts_to_plain(first) ||
+        !relation_name(walk, source, &range))
+        return false;
+    for (int i = 1; i < list_length(arguments); i++)
+        expression(walk, scope, list_nth(arguments, i));
+    range.location = location;
+    const struct relation *relation = walk_relation(walk, &range, &object);
+    size_t index = call_action(walk, object, TEXT("sequence"), location);
+    walk->actions[index].relation = relation;
+    walk->actions[index].unresolved = relation == NULL && walk->context->catalog != NULL;
+    if (!text_is(function, "currval"))
+        walk->shape->volatile_functions = true;
+    return true;
+}
+
+static bool constant_boolean(Node *node, bool *value)
+{
+    while (node != NULL && IsA(node, TypeCast))
+        node = ((TypeCast *)node)->arg;
+    if (node == NULL || !IsA(node, A_Const) || ((A_Const *)node)->isnull ||
+        !IsA(&((A_Const *)node)->val, Boolean))
+        return false;
+    *value = ((A_Const *)node)->val.boolval.boolval;
+    return true;
+}
+
+static bool setting_change(struct walk *walk, List *arguments, int location)
+{
+    struct text name, value;
+    bool local;
+    if (list_length(arguments) != 3 || !constant_string(linitial(arguments), &name) ||
+        !constant_string(lsecond(arguments), &value) ||
+        !constant_boolean(lthird(arguments), &local) || !casts_to_plain(linitial(arguments)) ||
+        !casts_to_plain(lsecond(arguments)))
+        return false;
+    walk_setting(walk, local ? SETTING_SET_LOCAL : SETTING_SET, name,
+                 arena_text(walk->arena, value), false, location);
+    walk->shape->changes |= CHANGES_SETTINGS;
+    walk->shape->volatile_functions = true;
+    return true;
+}
+
+static bool setting_reading(struct walk *walk, List *arguments, int location)
+{
+    struct text name;
+    bool missing_ok;
+    int count = list_length(arguments);
+    if (count < 1 || count > 2 || !constant_string(linitial(arguments), &name) ||
+        !casts_to_plain(linitial(arguments)) ||
+        (count == 2 && !constant_boolean(lsecond(arguments), &missing_ok)))
+        return false;
+    walk_setting(walk, SETTING_SHOW, name, (struct text){0}, false, location);
+    return true;
+}
+
+bool function_by_argument(struct walk *walk, struct scope *scope, struct text name, List *arguments,
+                          int location)
+{
+    if (arguments == NIL)
+        return false;
+    if (text_is(name, "set_config"))
+        return setting_change(walk, arguments, location);
+    if (text_is(name, "current_setting"))
+        return setting_reading(walk, arguments, location);
+    if (text_is(name, "nextval") || text_is(name, "setval") || text_is(name, "currval"))
+        return sequence_call(walk, scope, name, arguments, location);
+    return false;
+}

@@ -1,0 +1,257 @@
+/*
+ * walk_type.c - types: what making a value of one runs (domain checks, input functions, user casts),
+ * and types that read the catalog by name.
+ *
+ * A type that the catalog does not have becomes an unresolved `call`. Offline only pg_catalog's own
+ * type names are known.
+ */
+#include "parser/walk_scope.h"
+
+/* --- names ------------------------------------------------------------------------------------------ */
+
+const struct type *type_named(struct walk *walk, struct text schema, struct text name)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    if (catalog == NULL)
+        return NULL;
+    if (schema.size > 0)
+        return catalog_type(catalog, schema, name);
+    const struct type *type = catalog_type(catalog, TEXT("pg_catalog"), name);
+    for (size_t i = 0; type == NULL && i < walk->context->search_path_count; i++)
+        type = catalog_type(catalog, walk->context->search_path[i], name);
+    return type;
+}
+
+static struct text name_part(List *names, int from_end)
+{
+    int count = list_length(names);
+    return count >= from_end ? text_from(strVal(list_nth(names, count - from_end)))
+                             : (struct text){0};
+}
+
+/* table.column%TYPE */
+static const struct type *type_of_column(struct walk *walk, List *names)
+{
+    RangeVar range = {.type = T_RangeVar, .inh = true, .relpersistence = 'p', .location = -1};
+    int count = list_length(names);
+    if (count < 2 || walk->context->catalog == NULL)
+        return NULL;
+    range.relname = strVal(list_nth(names, count - 2));
+    range.schemaname = count > 2 ? strVal(list_nth(names, count - 3)) : NULL;
+    struct object object;
+    const struct relation *relation = walk_relation(walk, &range, &object);
+    const struct column *column =
+        relation != NULL ? relation_column(relation, name_part(names, 1)) : NULL;
+    return column != NULL ? catalog_type_by_oid(walk->context->catalog, column->type) : NULL;
+}
+
+/* The element type where an array of it is written; NULL if unknown. */
+static const struct type *element_of_name(struct walk *walk, TypeName *name)
+{
+    if (name->pct_type)
+        return type_of_column(walk, name->names);
+    return type_named(walk, name_part(name->names, 2), name_part(name->names, 1));
+}
+
+const struct type *type_of_name(struct walk *walk, TypeName *name)
+{
+    return name->arrayBounds == NIL ? element_of_name(walk, name) : NULL;
+}
+
+/* --- what using a type runs --------------------------------------------------------------------------- */
+
+/* Types whose input and output look names up; regconfig and regdictionary are in every text search. */
+static bool reads_names(const struct text name)
+{
+    static const char *const names[] = {"regclass",     "regproc",      "regprocedure", "regoper",
+                                        "regoperator",  "regtype",      "regrole",      "regnamespace",
+                                        "regcollation", "aclitem"};
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        if (text_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static void name_reading_type(struct walk *walk, struct text name, int location)
+{
+    struct object object = {OBJECT_NAME, TEXT("pg_catalog"), arena_text(walk->arena, name)};
+    call_action(walk, object, TEXT("catalog: reads names"), location);
+}
+
+static void casts_of_type(struct walk *walk, uint32_t target, int location)
+{
+    size_t count = 0;
+    const struct cast *casts = catalog_casts(walk->context->catalog, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (casts[i].target == target)
+            call_function_oid(walk, casts[i].function, location);
+    }
+}
+
+static void composite_use(struct walk *walk, const struct type *type, int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    const struct relation *relation = catalog_relation_by_oid(catalog, type->relation);
+    for (size_t i = 0; relation != NULL && i < relation->column_count; i++) {
+        const struct type *column = catalog_type_by_oid(catalog, relation->columns[i].type);
+        if (column != NULL)
+            type_use(walk, column, location);
+    }
+}
+
+static void user_type_use(struct walk *walk, const struct type *type, int location)
+{
+    for (size_t i = 0; i < type->check_function_count; i++)
+        call_function_oid(walk, type->check_functions[i], location);
+    if (type->user_input) {
+        struct object object = {OBJECT_NAME, type->schema, type->name};
+        call_action(walk, object, TEXT("input function"), location);
+        walk->shape->changes |= CHANGES_BY_CODE;
+    }
+    casts_of_type(walk, type->oid, location);
+}
+
+void type_use(struct walk *walk, const struct type *type, int location)
+{
+    bool fresh;
+    walk_seen(walk, seen_owner(SEEN_TYPE, type->oid), (struct text){0}, (struct text){0}, &fresh);
+    if (!fresh || !walk_enter(walk))
+        return;
+    bool builtin = text_is(type->schema, "pg_catalog");
+    if (builtin && reads_names(type->name))
+        name_reading_type(walk, type->name, location);
+    if (!builtin)
+        user_type_use(walk, type, location);
+    const struct type *base =
+        type->base != 0 ? catalog_type_by_oid(walk->context->catalog, type->base) : NULL;
+    if (base != NULL)
+        type_use(walk, base, location);
+    if (type->kind == 'c')
+        composite_use(walk, type, location);
+    walk_leave(walk);
+}
+
+static bool is_builtin_type_name(struct text name)
+{
+    static const char *const names[] = {
+        "bit",       "bool",      "box",         "bpchar",    "bytea",     "char",      "cidr",
+        "circle",    "date",      "daterange",   "float4",    "float8",    "inet",      "int2",
+        "int4",      "int4range", "int8",        "int8range", "interval",  "json",      "jsonb",
+        "jsonpath",  "line",      "lseg",        "macaddr",   "macaddr8",  "money",     "name",
+        "numeric",   "numrange",  "oid",         "path",      "pg_lsn",    "point",     "polygon",
+        "record",    "regconfig", "regdictionary", "text",    "tid",       "time",      "timestamp",
+        "timestamptz", "timetz",  "tsquery",     "tsrange",   "tstzrange", "tsvector",  "uuid",
+        "varbit",    "varchar",   "void",        "xid",       "xml",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
+        if (text_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static void unknown_type(struct walk *walk, TypeName *name)
+{
+    struct text schema = name_part(name->names, 2), base = name_part(name->names, 1);
+    bool online = walk->context->catalog != NULL;
+    bool may_be_builtin = schema.size == 0 || text_is(schema, "pg_catalog");
+    if (!online && may_be_builtin && reads_names(base)) {
+        name_reading_type(walk, base, name->location);
+        return;
+    }
+    if (!online && may_be_builtin && is_builtin_type_name(base))
+        return;
+    struct object object = {OBJECT_NAME, arena_text(walk->arena, schema),
+                            arena_text(walk->arena, base)};
+    if (schema.size == 0 && walk->context->search_path_count > 0)
+        object.schema = arena_text(walk->arena, walk->context->search_path[0]);
+    size_t index = call_action(walk, object, TEXT("unknown type"), name->location);
+    walk->actions[index].unresolved = online;
+    walk->unresolved_names = walk->unresolved_names || online;
+}
+
+/* Modifiers: numbers, and words that look like columns. */
+static void type_modifiers(struct walk *walk, List *modifiers)
+{
+    ListCell *cell;
+    foreach (cell, modifiers) {
+        Node *node = lfirst(cell);
+        bool word = IsA(node, ColumnRef) && list_length(((ColumnRef *)node)->fields) == 1;
+        if (!word && !IsA(node, A_Const))
+            walk_unknown(walk, "type modifier", (int)nodeTag(node), -1);
+    }
+}
+
+void walk_type(struct walk *walk, TypeName *name)
+{
+    if (name == NULL)
+        return;
+    if (name->names == NIL || list_length(name->names) > 4) {
+        walk_unknown(walk, "type name", T_TypeName, name->location);
+        return;
+    }
+    type_modifiers(walk, name->typmods);
+    const struct type *type = element_of_name(walk, name);
+    if (type != NULL)
+        type_use(walk, type, name->location);
+    else
+        unknown_type(walk, name);
+}
+
+/* --- casts --------------------------------------------------------------------------------------------- */
+
+static bool is_user_type(const struct catalog *catalog, uint32_t oid)
+{
+    const struct type *type = catalog_type_by_oid(catalog, oid);
+    return type == NULL || !text_is(type->schema, "pg_catalog");
+}
+
+void casts_to(struct walk *walk, const char *name, int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    const struct cast *casts = catalog != NULL ? catalog_casts(catalog, &count) : NULL;
+    const struct type *target =
+        count > 0 ? catalog_type(catalog, TEXT("pg_catalog"), text_from(name)) : NULL;
+    for (size_t i = 0; target != NULL && i < count; i++) {
+        if (casts[i].target == target->oid && is_user_type(catalog, casts[i].source))
+            call_function_oid(walk, casts[i].function, location);
+    }
+}
+
+/* x::builtin runs a user's cast if x is of its source type: surely not for constants and for what is
+ * known to be of another type. */
+static void casts_from(struct walk *walk, TypeCast *cast, const struct type *target)
+{
+    size_t count = 0;
+    const struct cast *casts = catalog_casts(walk->context->catalog, &count);
+    uint32_t source = count > 0 ? type_of_expression(walk, cast->arg) : 0;
+    if (IsA(cast->arg, A_Const) || IsA(cast->arg, ParamRef))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (casts[i].target == target->oid && (source == 0 || source == casts[i].source))
+            call_function_oid(walk, casts[i].function, cast->location);
+    }
+}
+
+void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast)
+{
+    expression(walk, scope, cast->arg);
+    walk_type(walk, cast->typeName);
+    if (walk->failed || walk->context->catalog == NULL)
+        return;
+    const struct type *target = type_of_name(walk, cast->typeName);
+    if (target != NULL && text_is(target->schema, "pg_catalog"))
+        casts_from(walk, cast, target);
+}
+
+void column_assignment(struct walk *walk, const struct relation *relation, struct text name,
+                       int location)
+{
+    const struct column *column = relation != NULL ? relation_column(relation, name) : NULL;
+    const struct type *type =
+        column != NULL ? catalog_type_by_oid(walk->context->catalog, column->type) : NULL;
+    if (type != NULL && !text_is(type->schema, "pg_catalog"))
+        casts_of_type(walk, type->oid, location);
+}

@@ -1,0 +1,308 @@
+/*
+ * walk_write.c - INSERT, UPDATE, DELETE: the write's own action with its columns, rows and foreign
+ * keys, what it does behind a view, and what it reads.
+ *
+ * Everything that a write reads is a `select` of its own (PART_READ), but for the rows that
+ * INSERT … SELECT takes: those are selected as by any SELECT.
+ */
+#include "parser/walk_write.h"
+
+/* --- targets -------------------------------------------------------------------------------------------- */
+
+struct item *write_target(struct walk *walk, struct scope *scope, RangeVar *range)
+{
+    struct object object = {0};
+    const struct relation *relation = walk_relation(walk, range, &object);
+    struct text name = text_from(range->alias != NULL ? range->alias->aliasname : range->relname);
+    struct item *item = item_of_relation(walk, relation, object, name, range->location);
+    item->aliased = range->alias != NULL;
+    item->level = scope->level;
+    item_list_add(walk, &scope->items, item);
+    item_list_add(walk, &scope->sources, item);
+    return item;
+}
+
+static void view_part(struct walk *walk, enum verb verb, const struct relation *relation,
+                      size_t view_action)
+{
+    struct object object = {OBJECT_NAME, relation->schema, relation->name};
+    struct action *action = walk_add(walk, verb, object, walk->actions[view_action].location);
+    action->part = PART_VIEW;
+    action->view_action = view_action;
+    action->relation = relation;
+    action->rows_max = ROWS_UNPROVEN;
+    action->columns_unknown = verb == VERB_INSERT || verb == VERB_UPDATE;
+    action->columns_why = TEXT("through a view");
+    action->where_why = TEXT("a write through a view proves nothing of its tables");
+}
+
+static void write_through_view(struct walk *walk, enum verb verb, const struct relation *view,
+                               size_t view_action)
+{
+    if (!walk_enter(walk))
+        return;
+    for (size_t i = 0; i < view->source_count; i++) {
+        const struct relation *source =
+            catalog_relation_by_oid(walk->context->catalog, view->sources[i].relation);
+        bool fresh = false;
+        if (source != NULL)
+            walk_seen(walk, seen_owner(SEEN_VIEW_WRITE, view_action), source->schema, source->name,
+                      &fresh);
+        if (!fresh)
+            continue;
+        view_part(walk, verb, source, view_action);
+        if (relation_is_view(source))
+            write_through_view(walk, verb, source, view_action);
+        if (source->has_rules)
+            view_part(walk, VERB_CODE, source, view_action);
+    }
+    walk_leave(walk);
+}
+
+size_t write_action(struct walk *walk, enum verb verb, const struct item *target)
+{
+    const struct relation *relation = target->relation;
+    size_t index = walk->action_count;
+    struct action *action = walk_add(walk, verb, target->object, target->location);
+    action->part = PART_STATEMENT;
+    action->relation = relation;
+    action->rows_max = ROWS_UNPROVEN;
+    action->unresolved = relation == NULL && walk->context->catalog != NULL;
+    walk->writes = true;
+    if (relation != NULL && relation_is_view(relation)) {
+        read_view(walk, relation, index);
+        write_through_view(walk, verb, relation, index);
+    }
+    if (relation != NULL && relation->has_rules) {
+        view_part(walk, VERB_CODE, relation, index);
+        walk->shape->changes |= CHANGES_BY_CODE;
+    }
+    return index;
+}
+
+/* --- foreign keys ---------------------------------------------------------------------------------------- */
+
+static bool acts(char letter) { return letter == 'c' || letter == 'n' || letter == 'd'; }
+
+static bool sets_column(const struct action *action, const struct relation *relation,
+                        int16_t number)
+{
+    const struct column *column = relation_column_by_number(relation, number);
+    if (column == NULL)
+        return true;
+    for (size_t i = 0; i < action->column_count; i++) {
+        if (text_equal(action->columns[i], column->name))
+            return true;
+    }
+    return action->columns_unknown;
+}
+
+static bool key_acts(const struct action *action, const struct relation *relation,
+                     const struct foreign_key *key)
+{
+    if (action->verb == VERB_DELETE)
+        return acts(key->on_delete);
+    if (action->verb != VERB_UPDATE || !acts(key->on_update))
+        return false;
+    for (size_t i = 0; i < key->column_count; i++) {
+        if (sets_column(action, relation, key->parent_columns[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool relation_acts(const struct action *action, const struct relation *relation)
+{
+    for (size_t i = 0; i < relation->referenced_by_count; i++) {
+        if (key_acts(action, relation, &relation->referenced_by[i]))
+            return true;
+    }
+    return false;
+}
+
+void write_foreign_keys(struct walk *walk, size_t index)
+{
+    struct action *action = &walk->actions[index];
+    const struct relation *relation = action->relation;
+    if (relation == NULL)
+        return;
+    size_t count = 0;
+    action->foreign_key_actions = relation_acts(action, relation);
+    const struct relation *const *children =
+        relation->has_children
+            ? catalog_children(walk->context->catalog, walk->arena, relation, &count)
+            : NULL;
+    for (size_t i = 0; i < count && !action->foreign_key_actions; i++)
+        action->foreign_key_actions = relation_acts(action, children[i]);
+    if (action->foreign_key_actions || relation->has_rules)
+        action->rows_max = ROWS_UNPROVEN;
+}
+
+/* --- columns --------------------------------------------------------------------------------------------- */
+
+static void written_column(struct walk *walk, const struct item *target, size_t action,
+                           struct text name, int location)
+{
+    action_add_column(walk, action, name);
+    column_assignment(walk, target->relation, name, location);
+}
+
+/* t.a[1].b = …: the subscripts are expressions; a field belongs to its column. */
+static void target_indirection(struct walk *walk, struct scope *scope, List *indirections)
+{
+    ListCell *cell;
+    foreach (cell, indirections) {
+        Node *node = lfirst(cell);
+        if (IsA(node, A_Indices)) {
+            expression(walk, scope, ((A_Indices *)node)->lidx);
+            expression(walk, scope, ((A_Indices *)node)->uidx);
+        } else if (!IsA(node, String)) {
+            walk_unknown(walk, "assignment target", (int)nodeTag(node), -1);
+        }
+    }
+}
+
+void write_columns(struct walk *walk, struct scope *scope, const struct item *target, size_t action,
+                   List *targets)
+{
+    ListCell *cell;
+    foreach (cell, targets) {
+        ResTarget *column = lfirst(cell);
+        if (!IsA(column, ResTarget) || column->name == NULL) {
+            walk_unknown(walk, "column list", (int)nodeTag(column), -1);
+            return;
+        }
+        written_column(walk, target, action, text_from(column->name), column->location);
+        target_indirection(walk, scope, column->indirection);
+        expression(walk, scope, column->val);
+    }
+}
+
+/* Without a column list the leading columns are written; `count` < 0: nobody knows how many. */
+void write_leading_columns(struct walk *walk, const struct item *target, size_t action, long count)
+{
+    const struct relation *relation = target->relation;
+    if (relation == NULL) {
+        walk->actions[action].columns_unknown = true;
+        return;
+    }
+    for (size_t i = 0; i < relation->column_count && (count < 0 || i < (size_t)count); i++)
+        written_column(walk, target, action, relation->columns[i].name, target->location);
+}
+
+/* --- UPDATE and DELETE -------------------------------------------------------------------------------------- */
+
+static struct query_result returning(struct walk *walk, struct scope *scope, List *targets)
+{
+    struct query_result result = {.columns = item_new(walk, (struct text){0})};
+    target_list(walk, scope, targets, result.columns);
+    return result;
+}
+
+/* FROM and USING do not see the target, LATERAL included: the server refuses it. */
+static void other_relations(struct walk *walk, struct scope *scope, struct item *target, List *from)
+{
+    target->lateral_only = true;
+    from_clause(walk, scope, from);
+    target->lateral_only = false;
+}
+
+static struct query_result update_query(struct walk *walk, struct scope *scope, UpdateStmt *tree)
+{
+    walk->inside_write = true;
+    with_clause(walk, scope, tree->withClause);
+    struct item *target = write_target(walk, scope, tree->relation);
+    size_t action = write_action(walk, VERB_UPDATE, target);
+    other_relations(walk, scope, target, tree->fromClause);
+    write_columns(walk, scope, target, action, tree->targetList);
+    expression(walk, scope, tree->whereClause);
+    where_strength(walk, scope, target, tree->whereClause, action);
+    write_foreign_keys(walk, action);
+    struct query_result result = returning(walk, scope, tree->returningList);
+    result.cut = walk->actions[action].where != WHERE_ANY;
+    return result;
+}
+
+static struct query_result delete_query(struct walk *walk, struct scope *scope, DeleteStmt *tree)
+{
+    walk->inside_write = true;
+    with_clause(walk, scope, tree->withClause);
+    struct item *target = write_target(walk, scope, tree->relation);
+    size_t action = write_action(walk, VERB_DELETE, target);
+    other_relations(walk, scope, target, tree->usingClause);
+    expression(walk, scope, tree->whereClause);
+    where_strength(walk, scope, target, tree->whereClause, action);
+    write_foreign_keys(walk, action);
+    struct query_result result = returning(walk, scope, tree->returningList);
+    result.cut = walk->actions[action].where != WHERE_ANY;
+    return result;
+}
+
+/* --- INSERT ------------------------------------------------------------------------------------------------- */
+
+static bool is_values(Node *tree)
+{
+    return tree == NULL ||
+           (IsA(tree, SelectStmt) && ((SelectStmt *)tree)->valuesLists != NIL);
+}
+
+static void inserted_columns(struct walk *walk, struct scope *scope, struct item *target,
+                             InsertStmt *tree, const struct query_result *source, size_t action)
+{
+    if (tree->cols != NIL)
+        write_columns(walk, scope, target, action, tree->cols);
+    else if (tree->selectStmt != NULL)
+        write_leading_columns(walk, target, action,
+                              source->columns->columns_known ? (long)source->columns->column_count
+                                                             : -1);
+}
+
+/* The source sees neither the target nor what ON CONFLICT and RETURNING see. */
+static struct query_result insert_source(struct walk *walk, struct scope *scope, InsertStmt *tree)
+{
+    struct query_result source = {.columns = item_new(walk, (struct text){0})};
+    bool outside = walk->inside_write;
+    walk->inside_write = outside || is_values(tree->selectStmt);
+    with_clause(walk, scope, tree->withClause);
+    if (tree->selectStmt != NULL)
+        source = query(walk, scope, tree->selectStmt, NULL);
+    walk->inside_write = true;
+    return source;
+}
+
+static struct query_result insert_query(struct walk *walk, struct scope *scope, InsertStmt *tree)
+{
+    struct query_result source = insert_source(walk, scope, tree);
+    struct item *target = write_target(walk, scope, tree->relation);
+    size_t action = write_action(walk, VERB_INSERT, target);
+    struct item_list visible = scope->items;
+    scope->items = (struct item_list){0};
+    inserted_columns(walk, scope, target, tree, &source, action);
+    scope->items = visible;
+    int64_t rows = walk->failed ? ROWS_UNPROVEN : rows_of_query(walk, tree->selectStmt);
+    walk->actions[action].rows_max = rows;
+    write_foreign_keys(walk, action);
+    if (tree->onConflictClause != NULL)
+        write_on_conflict(walk, scope, target, tree->onConflictClause,
+                          is_values(tree->selectStmt) ? rows : ROWS_UNPROVEN);
+    struct query_result result = returning(walk, scope, tree->returningList);
+    result.cut = is_values(tree->selectStmt);
+    return result;
+}
+
+struct query_result write_query(struct walk *walk, struct scope *outer, Node *tree)
+{
+    struct query_result result = {0};
+    struct scope scope;
+    scope_init(&scope, outer);
+    bool inside_write = walk->inside_write;
+    switch (nodeTag(tree)) {
+    case T_InsertStmt: result = insert_query(walk, &scope, (InsertStmt *)tree); break;
+    case T_UpdateStmt: result = update_query(walk, &scope, (UpdateStmt *)tree); break;
+    case T_DeleteStmt: result = delete_query(walk, &scope, (DeleteStmt *)tree); break;
+    case T_MergeStmt: result = write_merge(walk, &scope, (MergeStmt *)tree); break;
+    default: walk_unknown(walk, "write", (int)nodeTag(tree), -1);
+    }
+    walk->inside_write = inside_write;
+    return result;
+}
