@@ -38,7 +38,15 @@ STATEMENTS = [
     ("bytes that are no text", b"SELECT '\xff\xfe\xc3\x28'", ["22021", "42601"]),
     ("nothing", "", [None]),
 ]
-SECONDS_MAX = 20
+POLICY = """
+    search_path: [public, shop]
+    introspection: allow
+    settings: {statement_timeout: 5s}
+    rules:
+      - allow: [select]
+        on: [shop.orders, public.pgbench_accounts, public.pgbench_branches]
+"""
+SECONDS_MAX = 15
 
 database = running = None
 
@@ -64,6 +72,7 @@ def test_they_disturb_nobody():
     subprocess.run(["pgbench", "-i", "-s", "1", "-q", "-h", os.environ["PGWICKET_TEST_SOCKET"], "-p",
                     os.environ["PGWICKET_TEST_PORT"], "-U", "postgres", database.name], check=True,
                    capture_output=True)
+    database.ask("GRANT SELECT ON pgbench_accounts, pgbench_branches TO agent")
     load = start_load()
     wrong = []
     try:
@@ -93,6 +102,6 @@ def test_the_session_goes_on_after_each():
 
 
 if __name__ == "__main__":
-    with wicket(superuser=True) as (database, running):
+    with wicket(POLICY) as (database, running):
         code = main(globals())
     sys.exit(code)
