@@ -112,6 +112,13 @@ static void reject_action(struct action_decision *out, enum condition failed, st
     out->column = column;
 }
 
+/* SET ROLE NONE would leave a role that the session was given at its start. */
+static bool is_no_role(const struct action *action)
+{
+    return action->verb == VERB_SET && action->object.kind == OBJECT_ROLE &&
+           text_is_ignoring_case(action->object.name, "none");
+}
+
 /* What no rule can open. True if it rejected. */
 static bool reject_beforehand(const struct matching *matching, struct action_decision *out)
 {
@@ -124,6 +131,8 @@ static bool reject_beforehand(const struct matching *matching, struct action_dec
         reject_action(out, CONDITION_HIDDEN, column);
     else if (is_statistics(&matching->action->object) && closes_columns(policy))
         reject_action(out, CONDITION_INTROSPECTION, column);
+    else if (is_no_role(matching->action) && !policy->transparent)
+        reject_action(out, CONDITION_SETTING, column);
     else if (matching->action->unresolved && !policy->transparent)
         reject_action(out, CONDITION_UNRESOLVED, column);
     else
@@ -250,13 +259,21 @@ static void imply_setting(struct implied *implied, const struct setting_use *use
     implied->setting = use->name;
 }
 
+/* Of these kinds every statement does something, so one without actions was not understood. */
+static bool says_nothing(const struct shape *shape)
+{
+    return shape->action_count == 0 &&
+           (shape->kind == STATEMENT_UTILITY || shape->kind == STATEMENT_CODE ||
+            shape->kind == STATEMENT_COPY_IN || shape->kind == STATEMENT_COPY_OUT);
+}
+
 static struct implied implied_actions(struct arena *arena, const struct decide_context *context,
                                       const struct shape *shape)
 {
     struct implied implied = {.arena = arena, .context = context};
     for (size_t i = 0; i < shape->setting_count && !implied.rejected; i++)
         imply_setting(&implied, &shape->settings[i]);
-    if (shape->kind == STATEMENT_TWO_PHASE)
+    if (shape->kind == STATEMENT_TWO_PHASE || says_nothing(shape))
         imply(&implied, VERB_NONE, (struct object){0});
     return implied;
 }
@@ -332,7 +349,9 @@ static void check_form(const struct decide_context *context, const struct shape 
     bool is_held = out->verdict == VERDICT_HOLD;
     bool is_limited =
         out->needs_cost || out->select_rows_max != LIMIT_NONE || out->write_rows_max != LIMIT_NONE;
-    if (shape->explain_analyze && (is_held || is_limited))
+    bool runs_prepared = shape->inner != NULL && shape->inner->kind == STATEMENT_EXECUTE;
+    if (shape->explain_analyze &&
+        (is_held || is_limited || (runs_prepared && !context->policy->transparent)))
         reject_statement(out, CONDITION_EXPLAIN_ANALYZE, TEXT(""));
     else if (is_held && is_wrapper(shape->kind))
         reject_statement(out, CONDITION_HELD_FORM, TEXT(""));
@@ -357,6 +376,19 @@ static const struct action_decision *decide_actions(struct matching matching,
     return decisions;
 }
 
+static struct matching matching_of(struct arena *arena, const struct decide_context *context,
+                                   const struct shape *shape, const struct numbers *numbers)
+{
+    return (struct matching){
+        .arena = arena,
+        .context = context,
+        .shape = shape,
+        .numbers = numbers,
+        .countable = statement_is_countable(context, shape),
+        .only_planned = shape->kind == STATEMENT_EXPLAIN,
+    };
+}
+
 void decide(struct arena *arena, const struct decide_context *context, const struct shape *shape,
             const struct numbers *numbers, struct decision *out)
 {
@@ -366,15 +398,7 @@ void decide(struct arena *arena, const struct decide_context *context, const str
         return;
     }
     struct implied implied = implied_actions(arena, context, shape);
-    const struct matching matching = {
-        .arena = arena,
-        .context = context,
-        .shape = shape,
-        .numbers = numbers,
-        .countable = statement_is_countable(context, shape),
-        .only_planned = shape->kind == STATEMENT_EXPLAIN,
-    };
-    out->actions = decide_actions(matching, &implied);
+    out->actions = decide_actions(matching_of(arena, context, shape, numbers), &implied);
     out->action_count = shape->action_count + implied.count;
     for (size_t i = 0; i < out->action_count; i++)
         add_action(out, context->policy, &out->actions[i]);
@@ -382,7 +406,36 @@ void decide(struct arena *arena, const struct decide_context *context, const str
     if (implied.rejected)
         reject_statement(out, CONDITION_SETTING, implied.setting);
     else if (out->verdict == VERDICT_REJECT)
-        reject_statement(out, out->decisive->failed, TEXT(""));
+        reject_statement(out, out->decisive->failed,
+                         out->decisive->failed == CONDITION_SETTING ? TEXT("role") : TEXT(""));
     else
         check_form(context, shape, out);
+}
+
+const struct rule_outcome *decide_outcomes(struct arena *arena,
+                                           const struct decide_context *context,
+                                           const struct shape *shape,
+                                           const struct numbers *numbers,
+                                           const struct action *action)
+{
+    const struct policy *policy = context->policy;
+    struct rule_outcome *outcomes = arena_array(arena, policy->rule_count, sizeof *outcomes);
+    struct matching matching = matching_of(arena, context, shape, numbers);
+    matching.action = action;
+    matching.index = shape->action_count;
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (action == &shape->actions[i])
+            matching.index = i;
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        outcomes[i].rule = &policy->rules[i];
+        outcomes[i].names_action = rule_names_action(&policy->rules[i], action);
+        if (outcomes[i].names_action) {
+            struct condition_result result = rule_conditions(&matching, &policy->rules[i]);
+            outcomes[i].failed = result.failed;
+            outcomes[i].column = result.column;
+        } else {
+            outcomes[i].failed = CONDITION_NO_RULE;
+        }
+    }
+    return outcomes;
 }

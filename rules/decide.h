@@ -95,4 +95,19 @@ struct decide_context {
 void decide(struct arena *arena, const struct decide_context *context, const struct shape *shape,
             const struct numbers *numbers, struct decision *out);
 
+/* What became of one rule in the search for an action's verdict; for `judge --explain`. */
+struct rule_outcome {
+    const struct rule *rule;
+    bool names_action;     /* verb and object are the rule's */
+    enum condition failed; /* CONDITION_NONE: it would decide */
+    struct text column;
+};
+
+/* Every rule of the policy, in order, for the action of a decision. Array of policy->rule_count. */
+const struct rule_outcome *decide_outcomes(struct arena *arena,
+                                           const struct decide_context *context,
+                                           const struct shape *shape,
+                                           const struct numbers *numbers,
+                                           const struct action *action);
+
 #endif

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <strings.h>
 
+enum { SCHEMA_BYTES_MAX = 256 };
+
 static const struct {
     const char *name;
     int64_t ms;
@@ -132,30 +134,48 @@ bool setting_values_equal(struct text name, struct text a, struct text b)
     return false;
 }
 
-/* A name that is the same whether quoted, unquoted, or given as a string. */
-static bool is_simple_name(struct text name)
+/* The next name of a list of identifiers, as the server splits it: unquoted ones fold to lower case.
+ * False where none can be read. */
+static bool next_identifier(struct text *rest, char *name, size_t *size)
 {
-    for (size_t i = 0; i < name.size; i++) {
-        char byte = name.bytes[i];
-        bool letter = (byte >= 'a' && byte <= 'z') || byte == '_';
-        if (!letter && (i == 0 || !((byte >= '0' && byte <= '9') || byte == '$')))
-            return false;
+    *rest = trim(*rest);
+    bool quoted = rest->size > 0 && rest->bytes[0] == '"', closed = !quoted;
+    size_t at = quoted ? 1 : 0;
+    for (*size = 0; at < rest->size && *size < SCHEMA_BYTES_MAX; at++) {
+        char byte = rest->bytes[at];
+        if (quoted && byte == '"' && (at + 1 == rest->size || rest->bytes[at + 1] != '"')) {
+            closed = true;
+            at++;
+            break;
+        }
+        if (quoted && byte == '"')
+            at++;
+        if (!quoted && (byte == ',' || byte == '"' || is_space(byte)))
+            break;
+        name[(*size)++] =
+            !quoted && byte >= 'A' && byte <= 'Z' ? (char)(byte + ('a' - 'A')) : byte;
     }
-    return name.size > 0;
+    *rest = trim((struct text){rest->bytes + at, rest->size - at});
+    return closed && *size > 0;
 }
 
 bool setting_is_search_path(struct text value, const struct text *schemas, size_t count)
 {
-    struct text rest = value, item;
+    struct text rest = trim(value);
+    char name[SCHEMA_BYTES_MAX];
+    size_t size;
     if (count == 0)
-        return trim(value).size == 0 || text_is(trim(value), "\"\"");
-    if (value.size == 0)
-        return false;
-    for (size_t i = 0; i < count; i++)
-        if (!next_item(&rest, &item) || !is_simple_name(schemas[i]) ||
-            !text_equal(item, schemas[i]))
+        return rest.size == 0 || text_is(rest, "\"\"");
+    for (size_t i = 0; i < count; i++) {
+        if (!next_identifier(&rest, name, &size) ||
+            !text_equal((struct text){name, size}, schemas[i]))
             return false;
-    return !next_item(&rest, &item);
+        if (i + 1 < count && (rest.size == 0 || rest.bytes[0] != ','))
+            return false;
+        if (i + 1 < count)
+            rest = (struct text){rest.bytes + 1, rest.size - 1};
+    }
+    return rest.size == 0;
 }
 
 struct text setting_search_path(struct arena *arena, const struct text *schemas, size_t count)

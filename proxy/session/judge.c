@@ -91,11 +91,19 @@ static bool moves_judging(struct arena *arena, const struct decide_context *cont
     return !passes_without_rule(arena, context, use);
 }
 
+/* It undoes what came before, which is nothing where the policy lets nothing be made. */
+static bool goes_back(enum statement_kind kind)
+{
+    return kind == STATEMENT_ROLLBACK || kind == STATEMENT_ROLLBACK_TO || kind == STATEMENT_DISCARD;
+}
+
 /* What the statement changes of all that the verdict on a later one depends on: CHANGES_* bits. */
 static unsigned changes_of(struct arena *arena, const struct decide_context *context,
                            const struct shape *shape)
 {
     unsigned changes = shape->changes & (CHANGES_ROLE | CHANGES_OBJECTS | CHANGES_BY_CODE);
+    if (goes_back(shape->kind) && !policy_may_make_objects(context->policy))
+        changes = 0;
     for (size_t i = 0; i < shape->setting_count; i++)
         if (moves_judging(arena, context, &shape->settings[i]))
             changes |= CHANGES_SETTINGS;
