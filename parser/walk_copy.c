@@ -88,5 +88,6 @@ void walk_copy(struct walk *walk, Node *node)
         walk->shape->kind = copy->is_from ? STATEMENT_COPY_IN : STATEMENT_COPY_OUT;
     else
         walk->shape->kind = STATEMENT_UTILITY;
+    walk->shape->tag_counts_writes = walk->shape->kind == STATEMENT_COPY_IN;
     walk->shape->returns_rows = false;
 }

@@ -30,6 +30,37 @@ static enum statement_kind kind_of_query(const Node *query, bool writes)
     return writes ? STATEMENT_WRITE : STATEMENT_SELECT;
 }
 
+static const WithClause *with_of(const Node *query)
+{
+    switch (nodeTag(query)) {
+    case T_InsertStmt:
+        return ((const InsertStmt *)query)->withClause;
+    case T_UpdateStmt:
+        return ((const UpdateStmt *)query)->withClause;
+    case T_DeleteStmt:
+        return ((const DeleteStmt *)query)->withClause;
+    case T_MergeStmt:
+        return ((const MergeStmt *)query)->withClause;
+    default:
+        return NULL;
+    }
+}
+
+/* The tag is the top node's. The server lets only the top node's own WITH write, too. */
+static bool tag_counts_writes(const Node *query)
+{
+    const WithClause *with = with_of(query);
+    ListCell *cell;
+
+    if (IsA(query, SelectStmt))
+        return false;
+    foreach (cell, with != NULL ? with->ctes : NIL)
+        if (!IsA(lfirst(cell), CommonTableExpr) ||
+            !IsA(((const CommonTableExpr *)lfirst(cell))->ctequery, SelectStmt))
+            return false;
+    return true;
+}
+
 /* --- summary ---------------------------------------------------------------------------------- */
 
 /* What a summary begins with where the actions do not say it. */
@@ -157,6 +188,7 @@ void walk_statement(struct walk *walk, Node *statement)
     case T_DeleteStmt:
     case T_MergeStmt:
         walk->shape->kind = kind_of_query(statement, walk_query(walk, statement));
+        walk->shape->tag_counts_writes = tag_counts_writes(statement);
         break;
     default:
         walk_utility(walk, statement);
