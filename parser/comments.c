@@ -13,8 +13,9 @@
 
 enum {
     /* The scanner reads a whole run of operator characters again for each '+' or '-' that it takes off
-     * its front. PostgreSQL's own longest operator has 63. */
+     * its front, and for each start of a block comment in it. PostgreSQL's longest operator has 63. */
     OPERATOR_RUN_MAX = 128,
+    COMMENT_STARTS_MAX = 8, /* in a longer run, wherever it is */
 };
 
 struct blanking {
@@ -49,18 +50,39 @@ static size_t operator_run(struct text sql, size_t at)
     return end - at;
 }
 
-static bool needs_a_look(struct text sql)
+static bool has_two(struct text sql, size_t at, char first, char second)
 {
-    for (size_t i = 0; i < sql.size; i++) {
-        size_t run = operator_run(sql, i);
-        if (run > OPERATOR_RUN_MAX)
-            return true;
-        for (; run > 1; run--, i++)
-            if ((sql.bytes[i] == '-' && sql.bytes[i + 1] == '-') ||
-                (sql.bytes[i] == '/' && sql.bytes[i + 1] == '*'))
-                return true;
+    return at + 1 < sql.size && sql.bytes[at] == first && sql.bytes[at + 1] == second;
+}
+
+enum look { LOOK_NOT_NEEDED, LOOK_NEEDED, LOOK_TOO_LONG };
+
+static enum look look_at_run(struct text sql, size_t at, size_t run)
+{
+    bool comment = false;
+    int starts = 0;
+    for (size_t i = at; i < at + run; i++) {
+        starts += has_two(sql, i, '/', '*');
+        comment |= has_two(sql, i, '-', '-');
     }
-    return false;
+    if (run <= OPERATOR_RUN_MAX)
+        return comment || starts > 0 ? LOOK_NEEDED : LOOK_NOT_NEEDED;
+    return starts > COMMENT_STARTS_MAX ? LOOK_TOO_LONG : LOOK_NEEDED;
+}
+
+/* Can there be a comment, or an operator that takes long to scan? Without knowing what is a string. */
+static enum look look_at(struct text sql)
+{
+    enum look look = LOOK_NOT_NEEDED;
+    for (size_t i = 0; i < sql.size && look != LOOK_TOO_LONG; i++) {
+        if (!is_operator_character(sql.bytes[i]))
+            continue;
+        size_t run = operator_run(sql, i);
+        enum look of_run = run > 1 ? look_at_run(sql, i, run) : LOOK_NOT_NEEDED;
+        look = of_run > look ? of_run : look;
+        i += run;
+    }
+    return look;
 }
 
 static bool is_string(int kind)
@@ -81,10 +103,10 @@ static size_t block_comment_end(struct text sql, size_t at)
 {
     int depth = 0;
     for (; at + 1 < sql.size; at++) {
-        if (sql.bytes[at] == '/' && sql.bytes[at + 1] == '*') {
+        if (has_two(sql, at, '/', '*')) {
             depth++;
             at++;
-        } else if (sql.bytes[at] == '*' && sql.bytes[at + 1] == '/') {
+        } else if (has_two(sql, at, '*', '/')) {
             at++;
             if (--depth == 0)
                 return at + 1;
@@ -171,8 +193,9 @@ enum comments_result comments_blank(struct grammar_visit visit, struct arena *ar
                                     struct text sql, struct text *blanked)
 {
     *blanked = sql;
-    if (!needs_a_look(sql))
-        return COMMENTS_BLANKED;
+    enum look look = look_at(sql);
+    if (look != LOOK_NEEDED)
+        return look == LOOK_TOO_LONG ? COMMENTS_OPERATORS : COMMENTS_BLANKED;
     struct blanking blanking = {
         .sql = sql,
         .copy = arena_allocate(arena, sql.size + 1),

@@ -12,7 +12,7 @@
 #include "proxy/base/limits.h"
 #include "proxy/base/unicode.h"
 
-#include <stdlib.h>
+#include <string.h>
 
 #include <pg_query.h>
 
@@ -136,10 +136,42 @@ struct text analyse_parameterised(struct arena *arena, struct text sql)
 
 /* --- fingerprint ------------------------------------------------------------------------------ */
 
+static bool is_set_operation(const struct token *token)
+{
+    return token_is_keyword(token) &&
+           (strcmp(token->string, "union") == 0 || strcmp(token->string, "except") == 0 ||
+            strcmp(token->string, "intersect") == 0);
+}
+
+/* The fingerprint stops by itself at 100 levels of anything but set operations, into which it descends
+ * once for each. */
+static size_t count_set_operations(const struct tokens *tokens)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < tokens->count; i++)
+        count += is_set_operation(&tokens->items[i]);
+    return count;
+}
+
+static bool is_shallow(struct text sql)
+{
+    if (sql.size < LIMIT_STATEMENT_DEPTH * (sizeof "union" - 1))
+        return true;
+    struct arena scratch;
+    arena_init(&scratch);
+    struct grammar_visit visit = grammar_enter();
+    struct tokens tokens;
+    bool shallow = tokens_of(visit, &scratch, sql, &tokens) &&
+                   count_set_operations(&tokens) <= LIMIT_STATEMENT_DEPTH;
+    grammar_leave(visit);
+    arena_release(&scratch);
+    return shallow;
+}
+
 struct text analyse_fingerprint(struct arena *arena, struct text sql)
 {
     struct text text = {0};
-    if (sql.size > FINGERPRINT_BYTES_MAX || !utf8_valid(sql))
+    if (sql.size > FINGERPRINT_BYTES_MAX || !utf8_valid(sql) || !is_shallow(sql))
         return text;
     struct text copy = arena_text(arena, sql);
     PgQueryFingerprintResult result = pg_query_fingerprint(copy.bytes);

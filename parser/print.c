@@ -8,6 +8,7 @@
 
 #include "proxy/base/unicode.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Keywords of PostgreSQL 16 to 18 that 15 reads as plain names: bare, a newer server could read
@@ -22,6 +23,17 @@ static const char *const later_keywords[] = {
     "split",        "string",        "system_user", "target",        "unconditional",
     "virtual",
 };
+
+static int compare_words(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static bool is_later_keyword(const char *name)
+{
+    return bsearch(&name, later_keywords, ARRAY_SIZE(later_keywords), sizeof later_keywords[0],
+                   compare_words) != NULL;
+}
 
 static bool is_one_of(const char *string, const char *const *words, size_t count)
 {
@@ -38,8 +50,7 @@ static bool is_bare_name(const char *name)
     for (const char *c = name; *c != '\0'; c++)
         if (*c != '_' && (*c < 'a' || *c > 'z') && (*c < '0' || *c > '9'))
             return false;
-    return !lex_is_keyword(name) &&
-           !is_one_of(name, later_keywords, ARRAY_SIZE(later_keywords));
+    return !lex_is_keyword(name) && !is_later_keyword(name);
 }
 
 /* Text of letters, digits and such: nothing to double, nothing to escape. */
