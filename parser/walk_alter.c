@@ -159,6 +159,11 @@ static void alter_with_definition(struct walk *walk, struct alteration *alterati
     }
 }
 
+static bool drops(const AlterTableCmd *command)
+{
+    return command->subtype == AT_DropColumn || command->subtype == AT_DropConstraint;
+}
+
 static void alter_command(struct walk *walk, struct alteration *alteration,
                           const AlterTableCmd *command)
 {
@@ -169,7 +174,7 @@ static void alter_command(struct walk *walk, struct alteration *alteration,
     if (!alter_plainly(command))
         alter_with_definition(walk, alteration, command);
     if (command->behavior == DROP_CASCADE)
-        act_on_none(walk, VERB_DROP);
+        act_on_none(walk, drops(command) ? VERB_DROP : VERB_ALTER);
 }
 
 static void draft_new_columns(struct walk *walk, struct draft *draft, List *commands)
@@ -222,11 +227,69 @@ static bool is_inside_table(ObjectType type)
            type == OBJECT_POLICY;
 }
 
+/* Where the server runs something under the new name, taking the name is `code` too. */
+static bool is_code(ObjectType type, const struct target *target)
+{
+    if (target->relation != NULL)
+        return target->relation->kind == 'v' || target->relation->kind == 'f';
+    switch (type) {
+    case OBJECT_AGGREGATE:
+    case OBJECT_CONVERSION:
+    case OBJECT_DOMAIN:
+    case OBJECT_FOREIGN_TABLE:
+    case OBJECT_FUNCTION:
+    case OBJECT_OPCLASS:
+    case OBJECT_OPERATOR:
+    case OBJECT_OPFAMILY:
+    case OBJECT_PROCEDURE:
+    case OBJECT_ROUTINE:
+    case OBJECT_TSDICTIONARY:
+    case OBJECT_TSPARSER:
+    case OBJECT_TSTEMPLATE:
+    case OBJECT_VIEW:
+    case PG_OBJECT_LANGUAGE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void take_name(struct walk *walk, ObjectType type, const struct target *old,
+                      struct object object)
+{
+    struct target target = {.object = object, .location = -1};
+
+    act(walk, VERB_CREATE, &target);
+    if (is_code(type, old))
+        act(walk, VERB_CODE, &target);
+}
+
+/* Schemas, roles, databases and tablespaces have their old name in another place than all else. */
+static struct target renamed(struct walk *walk, const RenameStmt *statement)
+{
+    Node *object = statement->object;
+    String name = {.type = T_String, .sval = statement->subname};
+
+    if (object == NULL && statement->relation == NULL && statement->subname != NULL)
+        object = (Node *)&name;
+    return target_of(walk, statement->renameType, object, statement->relation);
+}
+
+/* With a schema, all that is in it gets new names. */
+static void rename_contents(struct walk *walk, const RenameStmt *statement)
+{
+    struct target before = target_schema_contents(walk, statement->subname);
+    struct target after = target_schema_contents(walk, statement->newname);
+
+    act(walk, VERB_ALTER, &before);
+    act(walk, VERB_CREATE, &after);
+}
+
 void walk_rename(struct walk *walk, Node *node)
 {
     RenameStmt *statement = (RenameStmt *)node;
-    struct target target =
-        target_of(walk, statement->renameType, statement->object, statement->relation);
+    struct target target = renamed(walk, statement);
+    struct object object = target.object;
 
     changes(walk, CHANGES_OBJECTS);
     act(walk, VERB_ALTER, &target);
@@ -234,29 +297,28 @@ void walk_rename(struct walk *walk, Node *node)
         act_on_none(walk, VERB_ALTER); /* typed tables change with their type */
     if (is_inside_table(statement->renameType) || target.inside_table)
         return;
-    target.relation = NULL;
-    target.unresolved = false;
-    if (target.object.kind != OBJECT_NONE)
-        target.object.name = walk_text(walk, statement->newname);
-    act(walk, VERB_CREATE, &target);
+    if (object.kind != OBJECT_NONE)
+        object.name = walk_text(walk, statement->newname);
+    take_name(walk, statement->renameType, &target, object);
+    if (statement->renameType == PG_OBJECT_SCHEMA)
+        rename_contents(walk, statement);
 }
 
+/* Of an extension, all that it has moves. */
 void walk_alter_schema(struct walk *walk, Node *node)
 {
     AlterObjectSchemaStmt *statement = (AlterObjectSchemaStmt *)node;
     struct target target =
         target_of(walk, statement->objectType, statement->object, statement->relation);
+    struct object object = target.object;
 
     changes(walk, CHANGES_OBJECTS);
     act(walk, VERB_ALTER, &target);
-    if (target.object.kind != OBJECT_NAME) {
-        target = target_schema_contents(walk, statement->newschema); /* all that an extension has */
-    } else {
-        target.object.schema = walk_text(walk, statement->newschema);
-        target.relation = NULL;
-        target.unresolved = false;
-    }
-    act(walk, VERB_CREATE, &target);
+    if (object.kind == OBJECT_NAME)
+        object.schema = walk_text(walk, statement->newschema);
+    else
+        object = target_schema_contents(walk, statement->newschema).object;
+    take_name(walk, statement->objectType, &target, object);
 }
 
 void walk_alter_owner(struct walk *walk, Node *node)

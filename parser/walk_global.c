@@ -6,6 +6,8 @@
  */
 #include "parser/walk_utility.h"
 
+#include "proxy/base/limits.h"
+
 /* --- roles ----------------------------------------------------------------------------------- */
 
 static const char *const role_options_known[] = {
@@ -296,54 +298,67 @@ void walk_import_foreign_schema(struct walk *walk, Node *node)
 
 static const char *const publication_options[] = {"publish", "publish_via_partition_root", NULL};
 
-/* Who subscribes reads the table: the server asks for its owner. */
-static void published_table(struct walk *walk, PublicationTable *table)
+/* Who subscribes reads the table: the server asks for its owner. Gives the columns that a condition
+ * was resolved against. */
+static size_t published_table(struct walk *walk, PublicationTable *table)
 {
     struct target target;
+    struct draft *draft;
 
     if (table == NULL || !IsA(table, PublicationTable)) {
         walk_unknown(walk, "PUBLICATION", T_PublicationTable, -1);
-        return;
+        return 0;
     }
     target = target_relation(walk, table->relation);
     act(walk, VERB_ALTER, &target);
     strings_only(walk, table->columns);
-    draft_expression(walk, draft_new(walk, &target), table->whereClause);
+    if (table->whereClause == NULL)
+        return 0;
+    draft = draft_new(walk, &target);
+    draft_expression(walk, draft, table->whereClause);
+    return draft->count;
 }
 
-static void published_object(struct walk *walk, const PublicationObjSpec *object)
+static size_t published_object(struct walk *walk, const PublicationObjSpec *object)
 {
+    struct target contents;
+
     if (!IsA(object, PublicationObjSpec)) {
         walk_unknown(walk, "PUBLICATION", (int)nodeTag(object), -1);
-        return;
+        return 0;
     }
     switch (object->pubobjtype) {
     case PUBLICATIONOBJ_TABLE:
-        published_table(walk, object->pubtable);
-        break;
-    case PUBLICATIONOBJ_TABLES_IN_SCHEMA: {
-        struct target contents = target_schema_contents(walk, object->name);
-
+        return published_table(walk, object->pubtable);
+    case PUBLICATIONOBJ_TABLES_IN_SCHEMA:
+        contents = target_schema_contents(walk, object->name);
         act(walk, VERB_ALTER, &contents);
-        break;
-    }
+        return 0;
     case PUBLICATIONOBJ_TABLES_IN_CUR_SCHEMA:
         act_on_none(walk, VERB_ALTER);
-        break;
+        return 0;
     case PUBLICATIONOBJ_CONTINUATION:
     default:
         walk_unknown(walk, "PUBLICATION", T_PublicationObjSpec, object->location);
+        return 0;
     }
 }
 
 static void published(struct walk *walk, List *objects, bool all_tables)
 {
+    size_t work = 0;
     ListCell *cell;
 
     if (all_tables)
         act_on_none(walk, VERB_ALTER);
-    foreach (cell, objects)
-        published_object(walk, lfirst(cell));
+    foreach (cell, objects) {
+        work += published_object(walk, lfirst(cell));
+        if (work > LIMIT_TABLE_EXPRESSION_COLUMNS) {
+            walk_fail(walk, ANALYSE_TOO_LARGE, "54001", -1,
+                      "statement has too many conditions over too many columns to check");
+            return;
+        }
+    }
 }
 
 void walk_create_publication(struct walk *walk, Node *node)

@@ -3,6 +3,7 @@
  *
  * What acts on everything there is has no object and needs a rule on `*`.
  */
+#include "parser/walk_scope.h"
 #include "parser/walk_utility.h"
 
 static const char *const vacuum_options[] = {
@@ -120,28 +121,29 @@ void walk_lock(struct walk *walk, Node *node)
 
 /* --- TRUNCATE -------------------------------------------------------------------------------- */
 
-static bool is_truncated(const struct walk *walk, const struct relation *relation)
+/* Whether this is the first time that the statement comes to the table, for either reason. */
+static bool is_first(struct walk *walk, const char *reason, const struct object *object)
 {
-    for (size_t i = 0; i < walk->action_count; i++)
-        if (walk->actions[i].relation == relation)
-            return true;
-    return false;
+    bool fresh = false;
+
+    walk_seen(walk, (uintptr_t)reason, object->schema, object->name, &fresh);
+    return fresh;
 }
+
+static const char reached[] = "reached", followed[] = "followed";
 
 static void truncate_reached(struct walk *walk, uint32_t oid)
 {
     const struct relation *relation = catalog_relation_by_oid(walk->context->catalog, oid);
-    struct target target = {.location = -1};
+    struct target target = {.relation = relation, .location = -1};
 
     if (relation == NULL) {
         act_on_none(walk, VERB_TRUNCATE);
         return;
     }
-    if (is_truncated(walk, relation))
-        return;
-    target.relation = relation;
     target.object = (struct object){OBJECT_NAME, relation->schema, relation->name};
-    act(walk, VERB_TRUNCATE, &target);
+    if (is_first(walk, reached, &target.object))
+        act(walk, VERB_TRUNCATE, &target);
 }
 
 static void truncate_referencing(struct walk *walk, const struct relation *relation)
@@ -165,15 +167,17 @@ static void truncate_from(struct walk *walk, const struct relation *relation)
 /* The actions grow while they are followed, each table once. */
 static void truncate_cascade(struct walk *walk)
 {
+    for (size_t i = 0; i < walk->action_count; i++)
+        is_first(walk, reached, &walk->actions[i].object);
     for (size_t i = 0; i < walk->action_count; i++) {
-        const struct action *action = &walk->actions[i];
+        const struct relation *relation = walk->actions[i].relation;
 
-        if (action->relation != NULL) {
-            truncate_from(walk, action->relation);
-        } else if (action->object.kind != OBJECT_NONE) {
+        if (relation == NULL) {
             act_on_none(walk, VERB_TRUNCATE);
             return;
         }
+        if (is_first(walk, followed, &walk->actions[i].object))
+            truncate_from(walk, relation);
     }
 }
 

@@ -6,15 +6,23 @@
  */
 #include "parser/walk_utility.h"
 
+#include "proxy/base/limits.h"
+
 #include <string.h>
 
 /* --- drafts ---------------------------------------------------------------------------------- */
 
 static void draft_push(struct walk *walk, struct draft *draft, struct column column)
 {
-    struct column *added = arena_push(walk->arena, (void **)&draft->columns, &draft->count,
-                                      &draft->capacity, sizeof(*draft->columns));
+    struct column *added;
 
+    if (draft->count >= LIMIT_TABLE_COLUMNS) {
+        walk_fail(walk, ANALYSE_TOO_LARGE, "54011", -1, "tables have at most %d columns",
+                  LIMIT_TABLE_COLUMNS);
+        return;
+    }
+    added = arena_push(walk->arena, (void **)&draft->columns, &draft->count, &draft->capacity,
+                       sizeof(*draft->columns));
     *added = column;
     added->number = (int16_t)draft->count;
     draft->relation.columns = draft->columns;
@@ -70,10 +78,35 @@ void draft_add_column(struct walk *walk, struct draft *draft, const char *name, 
         draft_push(walk, draft, column);
 }
 
+/* Of a table that the catalog does not have, whatever the names may mean is read. */
+static void unknown_expression(struct walk *walk, struct draft *draft, Node *expression)
+{
+    static const struct text why = {"an expression over an unknown table", 35};
+    struct object object = {OBJECT_NAME, draft->relation.schema, draft->relation.name};
+    struct action *action;
+
+    walk_expression(walk, expression, NULL);
+    if (IsA(expression, A_Const))
+        return;
+    action = walk_add(walk, VERB_SELECT, object, -1);
+    action->part = PART_READ;
+    action->columns_unknown = true;
+    action->columns_why = why;
+    action->unresolved = true;
+}
+
 void draft_expression(struct walk *walk, struct draft *draft, Node *expression)
 {
-    if (expression != NULL)
-        walk_expression(walk, expression, draft->unknown ? NULL : &draft->relation);
+    if (expression == NULL || walk->failed)
+        return;
+    draft->work += draft->count + 1;
+    if (draft->work > LIMIT_TABLE_EXPRESSION_COLUMNS)
+        walk_fail(walk, ANALYSE_TOO_LARGE, "54001", -1,
+                  "statement has too many expressions over too many columns to check");
+    else if (draft->unknown)
+        unknown_expression(walk, draft, expression);
+    else
+        walk_expression(walk, expression, &draft->relation);
 }
 
 /* --- constraints ----------------------------------------------------------------------------- */

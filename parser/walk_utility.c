@@ -135,29 +135,27 @@ static bool is_draft_of_nothing(const struct action *action)
     return action->relation != NULL && action->relation->oid == 0;
 }
 
-static void remove_action(struct walk *walk, size_t index)
-{
-    for (size_t i = index; i + 1 < walk->action_count; i++) {
-        walk->actions[i] = walk->actions[i + 1];
-        if (walk->actions[i].part == PART_VIEW && walk->actions[i].view_action > index)
-            walk->actions[i].view_action--;
-    }
-    walk->action_count--;
-}
-
 /* What expressions read of a table that the statement makes is not an action, and what they read of
  * a draft of an existing table is read of that table. */
 static void settle_drafts(struct walk *walk)
 {
-    for (size_t i = walk->action_count; i > 0; i--) {
-        struct action *action = &walk->actions[i - 1];
+    size_t *kept_before = arena_array(walk->arena, walk->action_count, sizeof(*kept_before));
+    size_t kept = 0;
 
+    for (size_t i = 0; i < walk->action_count; i++) {
+        struct action *action = &walk->actions[i];
+
+        kept_before[i] = kept;
         if (is_draft_of_nothing(action))
-            remove_action(walk, i - 1);
-        else if (action->relation != NULL && walk->context->catalog != NULL)
+            continue;
+        if (action->relation != NULL && walk->context->catalog != NULL)
             action->relation =
                 catalog_relation_by_oid(walk->context->catalog, action->relation->oid);
+        if (action->part == PART_VIEW)
+            action->view_action = kept_before[action->view_action];
+        walk->actions[kept++] = *action;
     }
+    walk->action_count = kept;
 }
 
 void walk_utility(struct walk *walk, Node *statement)
@@ -185,7 +183,8 @@ static void append_actions(struct walk *outer, const struct walk *inner)
             walk_add(outer, inner->actions[i].verb, inner->actions[i].object, -1);
 
         *action = inner->actions[i];
-        action->view_action += base;
+        if (action->part == PART_VIEW)
+            action->view_action += base;
     }
 }
 

@@ -105,6 +105,7 @@ struct draft {
     bool unknown; /* of a table that the catalog does not have: nothing can be resolved */
     struct column *columns;
     size_t count, capacity;
+    size_t work; /* columns that its expressions had to be resolved against */
 };
 
 struct draft *draft_new(struct walk *walk, const struct target *target);

@@ -7,12 +7,19 @@ enum {
      * parser's time (0.1 s) would be felt by other sessions. */
     LIMIT_STATEMENT_BYTES = 1024 * 1024,
 
-    /* A Query or Parse message: a longer statement is received up to here, so that it can be refused
-     * by an ordinary error and the session goes on; beyond, the connection is closed. */
+    /* A Query or Parse message: a longer statement is received up to here, so that it can be
+     * refused by an ordinary error and the session goes on; beyond, the connection is closed. */
     LIMIT_STATEMENT_MESSAGE_BYTES = 16 * 1024 * 1024,
 
-    /* Depth of the walk through a statement's tree. A C stack frame of the walk is below 512 bytes. */
+    /* Depth of the walk through a statement's tree. A C stack frame of the walk is below 512 bytes.
+     */
     LIMIT_STATEMENT_DEPTH = 500,
+
+    /* Columns of a table, as in PostgreSQL (MaxHeapAttributeNumber). */
+    LIMIT_TABLE_COLUMNS = 1600,
+
+    /* Expressions of one CREATE or ALTER TABLE times its columns: each is resolved against all. */
+    LIMIT_TABLE_EXPRESSION_COLUMNS = 200000,
 
     /* Statements in one simple Query. */
     LIMIT_STATEMENTS_PER_QUERY = 1000,
@@ -26,6 +33,9 @@ enum {
 
     /* A password or SASL message before authentication; PostgreSQL allows 65535. */
     LIMIT_AUTH_MESSAGE_BYTES = 16384,
+
+    /* Iterations in a SCRAM verifier: a login by HTTP computes as many. */
+    LIMIT_SCRAM_ITERATIONS = 1000 * 1000,
 
     /* Bind: its values are kept until the statement has been judged and run. */
     LIMIT_BIND_BYTES = 64 * 1024 * 1024,
@@ -56,8 +66,8 @@ enum {
      * six ("\\u0000"). */
     LIMIT_AUDIT_RECORD_BYTES = 8 * 1024 * 1024,
 
-    /* One packed list of a stored hold (types, values, settings): what LIMIT_HELD_BYTES can become in
-     * words, with room for names and lengths. */
+    /* One packed list of a stored hold (types, values, settings): what LIMIT_HELD_BYTES can become
+     * in words, with room for names and lengths. */
     LIMIT_HOLD_LIST_BYTES = 1024 * 1024,
 
     /* Holds in one answer of the store. */
@@ -74,7 +84,8 @@ enum {
     LIMIT_HTTP_HEADER_BYTES = 8 * 1024,
     LIMIT_HTTP_BODY_BYTES = 64 * 1024,
 
-    /* Its sockets: a few people with a browser, monitoring, and some room. More wait in the kernel. */
+    /* Its sockets: a few people with a browser, monitoring, and some room. More wait in the kernel.
+     */
     LIMIT_HTTP_CONNECTIONS = 256,
 
     /* One answer: a hundred ordinary holds, or one hold with everything at its limit. */
@@ -84,8 +95,8 @@ enum {
     LIMIT_LOGIN_FAILURES_PER_SOURCE = 10,
     LIMIT_LOGIN_FAILURES = 100,
 
-    /* Configuration file: its size, the depth and number of its values, and how many of its problems are
-     * listed. A secret's own file holds one line. */
+    /* Configuration file: its size, the depth and number of its values, and how many of its
+     * problems are listed. A secret's own file holds one line. */
     LIMIT_CONFIGURATION_BYTES = 4 * 1024 * 1024,
     LIMIT_CONFIGURATION_DEPTH = 16,
     LIMIT_CONFIGURATION_NODES = 200000,
@@ -101,13 +112,15 @@ enum {
     /* Sockets that have not authenticated yet; more are refused with 53300. */
     LIMIT_UNAUTHENTICATED_SOCKETS = 1000,
 
-    /* Settings that an upstream reports by ParameterStatus: PostgreSQL 18 has 16, extensions add some. */
+    /* Settings that an upstream reports by ParameterStatus: PostgreSQL 18 has 16, extensions add
+       some. */
     LIMIT_REPORTED_PARAMETERS = 100,
 
     /* Cancel requests under way, a thread each: more are waiting only where a server hangs. */
     LIMIT_CANCELS = 64,
 
-    /* Rows of one catalog query (columns are the most: 100,000 tables of 40). Some 100 bytes each. */
+    /* Rows of one catalog query (columns are the most: 100,000 tables of 40). Some 100 bytes each.
+     */
     LIMIT_CATALOG_ROWS = 4 * 1000 * 1000,
 };
 
