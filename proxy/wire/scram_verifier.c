@@ -7,6 +7,7 @@
 
 #include "proxy/base/base64.h"
 #include "proxy/base/invariant.h"
+#include "proxy/base/limits.h"
 
 #include <common/saslprep.h>
 #include <openssl/crypto.h>
@@ -17,11 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SALT_SIZE = 16, /* as PostgreSQL's */
-    /* A login by HTTP computes as many; a verifier with more would be a stone on our own feet. */
-    ITERATIONS_MAX = 1000000,
-};
+enum { SALT_SIZE = 16 }; /* as PostgreSQL's */
 
 void scram_hmac(const uint8_t key[SHA256_SIZE], struct text message, uint8_t mac[SHA256_SIZE])
 {
@@ -106,7 +103,7 @@ static bool take_until(struct text *rest, char separator, struct text *part)
 static bool parse_iterations(struct text text, uint32_t *iterations)
 {
     int64_t value;
-    if (!text_to_int64(text, &value) || value < 1 || value > ITERATIONS_MAX)
+    if (!text_to_int64(text, &value) || value < 1 || value > LIMIT_SCRAM_ITERATIONS)
         return false;
     *iterations = (uint32_t)value;
     return true;
