@@ -87,7 +87,7 @@ static bool field_rules(struct reader *reader, const struct field *field, const 
 {
     struct draft *draft = target;
     (void)field;
-    return read_rules(reader, node, &draft->policy, draft->places);
+    return read_policy_rules(reader, node, &draft->policy, draft->places);
 }
 
 static bool field_hold(struct reader *reader, const struct field *field, const struct node *node,

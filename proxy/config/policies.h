@@ -30,7 +30,7 @@ bool read_policy_settings(struct reader *reader, const struct node *node, struct
                           struct policy_places *places);
 
 /* All rules of a policy, whose name is set. */
-bool read_rules(struct reader *reader, const struct node *node, struct policy *policy,
+bool read_policy_rules(struct reader *reader, const struct node *node, struct policy *policy,
                 struct policy_places *places);
 
 /* A list of columns, as `hidden` and `not_columns` have it. */

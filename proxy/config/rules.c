@@ -271,7 +271,7 @@ static bool check_among_others(struct reader *reader, const struct node *node,
     return problem.size == 0;
 }
 
-bool read_rules(struct reader *reader, const struct node *node, struct policy *policy,
+bool read_policy_rules(struct reader *reader, const struct node *node, struct policy *policy,
                 struct policy_places *places)
 {
     bool fine = true;
