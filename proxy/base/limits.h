@@ -7,9 +7,9 @@ enum {
      * parser's time (0.1 s) would be felt by other sessions. */
     LIMIT_STATEMENT_BYTES = 1024 * 1024,
 
-    /* A Query or Parse message: a longer statement is received up to here, so that it can be
-     * refused by an ordinary error and the session goes on; beyond, the connection is closed. */
-    LIMIT_STATEMENT_MESSAGE_BYTES = 16 * 1024 * 1024,
+    /* A Query or Parse message that is received as a whole: a statement at its limit, its name and
+     * 65535 parameter types. A longer one is swallowed as it comes and answered with an error. */
+    LIMIT_STATEMENT_MESSAGE_BYTES = 2 * 1024 * 1024,
 
     /* Depth of the walk through a statement's tree. A C stack frame of the walk is below 512 bytes.
      */

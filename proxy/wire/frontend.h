@@ -27,9 +27,9 @@ enum frontend_type {
     FRONTEND_TERMINATE = 'X',
 };
 
-/* Largest size of a whole message of this type that is received (limits.h); 0 for a type that does
- * not exist. CopyData has none of its own: it streams (SIZE_MAX >> 1). Statement texts are received
- * beyond LIMIT_STATEMENT_BYTES, so that the session can refuse them with an ordinary error. */
+/* Largest size of a message of this type that is received as a whole (limits.h); 0 for a type that
+ * does not exist. CopyData has none of its own: it streams (SIZE_MAX >> 1). Query and Parse may be
+ * longer than LIMIT_STATEMENT_BYTES allows their text to be: the session refuses that one. */
 size_t frontend_size_max(uint8_t type);
 
 struct query_message {
