@@ -149,11 +149,17 @@ static bool is_system_schema(struct text schema)
     return text_is(schema, "pg_catalog") || text_is(schema, "information_schema");
 }
 
+/* The server came with it; extensions may put functions into pg_catalog as well. */
+static bool is_system_function(const struct function *function)
+{
+    enum { FIRST_USER_OID = 16384 };
+    return is_system_schema(function->schema) && function->oid < FIRST_USER_OID;
+}
+
 static int by_function_name(const void *a, const void *b)
 {
     const struct function *first = a, *second = b;
-    int system_first = is_system_schema(first->schema),
-        system_second = is_system_schema(second->schema);
+    int system_first = is_system_function(first), system_second = is_system_function(second);
     if (system_first != system_second)
         return system_first - system_second;
     int order = compare_names(first->name, first->schema, second->name, second->schema);
@@ -226,7 +232,7 @@ static size_t count_user_functions(const struct catalog *catalog)
 {
     const struct function *functions = catalog->functions.items;
     size_t count = 0;
-    while (count < catalog->functions.count && !is_system_schema(functions[count].schema))
+    while (count < catalog->functions.count && !is_system_function(&functions[count]))
         count++;
     return count;
 }

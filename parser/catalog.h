@@ -164,8 +164,9 @@ const struct function *catalog_function_by_oid(const struct catalog *catalog, ui
 const struct column *relation_column(const struct relation *relation, struct text name);
 const struct column *relation_column_by_number(const struct relation *relation, int16_t number);
 
-/* All functions (aggregates, procedures included) outside pg_catalog and information_schema with this
- * name in any schema: *count of them from the returned pointer on; NULL and 0 if none. */
+/* All functions (aggregates, procedures included) of this name in any schema, but for those in
+ * pg_catalog and information_schema that the server came with: *count of them from the returned
+ * pointer on; NULL and 0 if none. */
 const struct function *catalog_functions(const struct catalog *catalog, struct text name,
                                          size_t *count);
 

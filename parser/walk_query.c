@@ -145,19 +145,29 @@ void target_list(struct walk *walk, struct scope *scope, List *targets, struct i
 
 /* --- locks ----------------------------------------------------------------------------------------------- */
 
-static void lock_views_relations(struct walk *walk, const struct item *item, size_t action)
+static void lock_behind_view(struct walk *walk, const struct relation *view, size_t action)
 {
-    for (size_t i = 0; i < item->relation->source_count; i++) {
-        const struct relation *source = catalog_relation_by_oid(
-            walk->context->catalog, item->relation->sources[i].relation);
-        if (source == NULL)
+    if (!walk_enter(walk))
+        return;
+    for (size_t i = 0; i < view->source_count; i++) {
+        const struct relation *source =
+            catalog_relation_by_oid(walk->context->catalog, view->sources[i].relation);
+        bool fresh = false;
+        if (source != NULL)
+            walk_seen(walk, seen_owner(SEEN_VIEW_WRITE, action), source->schema, source->name,
+                      &fresh);
+        if (!fresh)
             continue;
         struct object object = {OBJECT_NAME, source->schema, source->name};
-        struct action *lock = walk_add(walk, VERB_LOCK, object, item->location);
+        struct action *lock =
+            walk_add(walk, VERB_LOCK, object, walk->actions[action].location);
         lock->part = PART_VIEW;
         lock->view_action = action;
         lock->relation = source;
+        if (relation_is_view(source))
+            lock_behind_view(walk, source, action);
     }
+    walk_leave(walk);
 }
 
 static void lock_item(struct walk *walk, const struct item *item)
@@ -172,7 +182,7 @@ static void lock_item(struct walk *walk, const struct item *item)
         action->rows_max = ROWS_UNPROVEN;
         action->unresolved = item->relation == NULL && walk->context->catalog != NULL;
         if (item->relation != NULL && relation_is_view(item->relation))
-            lock_views_relations(walk, item, index);
+            lock_behind_view(walk, item->relation, index);
     }
     for (size_t i = 0; i < item->inside.count; i++)
         lock_item(walk, item->inside.items[i]);

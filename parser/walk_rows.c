@@ -80,10 +80,13 @@ static int64_t rows_of_values(struct walk *walk, List *lists)
     return count;
 }
 
+/* libpg_query numbers LimitOption differently from the server's header: no limit is 0. */
+enum { LIBRARY_LIMIT_COUNT = 1 };
+
 static int64_t rows_of_limit(const SelectStmt *select)
 {
     Node *limit = select->limitCount;
-    if (limit == NULL || select->limitOption == LIMIT_OPTION_WITH_TIES || !IsA(limit, A_Const))
+    if (limit == NULL || (int)select->limitOption != LIBRARY_LIMIT_COUNT || !IsA(limit, A_Const))
         return ROWS_UNPROVEN;
     A_Const *constant = (A_Const *)limit;
     if (constant->isnull || !IsA(&constant->val, Integer) || constant->val.ival.ival < 0)

@@ -130,7 +130,7 @@ enum seen_kind {
     SEEN_CALL,          /* call action */
     SEEN_FUNCTION,      /* in the list for the audit log */
     SEEN_TYPE,
-    SEEN_VIEW_WRITE,    /* relation that a write to a view reaches */
+    SEEN_VIEW_WRITE,    /* relation that a write to a view or its lock reaches */
     SEEN_KINDS = 16,
 };
 
