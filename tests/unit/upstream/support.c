@@ -39,9 +39,16 @@ const char *with(const char *base, const char *more)
     return arena_printf(&strings, "%s %s", base, more).bytes;
 }
 
+static void drop_notice(void *argument, const PGresult *result)
+{
+    (void)argument;
+    (void)result;
+}
+
 void admin_run(const char *connection_string, const char *sql)
 {
     PGconn *connection = PQconnectdb(connection_string);
+    PQsetNoticeReceiver(connection, drop_notice, NULL);
     PGresult *result = PQexec(connection, sql);
     ExecStatusType status = PQresultStatus(result);
     cr_assert(status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK, "%s",
