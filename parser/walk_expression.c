@@ -97,7 +97,9 @@ void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const stru
         bool is_output = outputs != NULL && reference != NULL && !is_star(sort->node) &&
                          list_length(reference->fields) == 1 &&
                          item_column_named(outputs, text_from(strVal(linitial(reference->fields))));
-        if (!is_output)
+        if (is_output)
+            *scope_resolution(walk, reference) = (struct resolution){.output = true};
+        else
             expression(walk, scope, sort->node);
     }
 }
@@ -137,6 +139,8 @@ static void group_item(struct walk *walk, struct scope *scope, Node *node,
         struct text name = text_from(strVal(linitial(((ColumnRef *)node)->fields)));
         if (level_has_column(scope, name) || item_column_named(outputs, name) == NULL)
             expression(walk, scope, node);
+        else
+            *scope_resolution(walk, (ColumnRef *)node) = (struct resolution){.output = true};
     } else {
         expression(walk, scope, node);
     }

@@ -63,6 +63,7 @@ struct resolution {
     const struct item_column *column; /* NULL: a whole row or a system column */
     bool whole_row;
     bool system;
+    bool output;  /* in ORDER BY or GROUP BY: another name for a target, which was walked as such */
     bool unclear; /* several could be meant, or none is known */
 };
 

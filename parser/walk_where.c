@@ -102,6 +102,8 @@ static bool is_dependent(Node *node, void *context)
         return false;
     if (!IsA(node, ColumnRef))
         return raw_expression_tree_walker(node, is_dependent, context);
+    if (scope_resolution(proof->walk, (ColumnRef *)node)->output)
+        return false;
     const struct item *item = item_of_reference(proof, (ColumnRef *)node);
     if (item == NULL || is_subject_of_any(proof, item) || item->level < proof->level)
         return true;
@@ -506,15 +508,15 @@ static bool item_restricted(const struct proof *proof, const struct item *item)
         return true;
     if (--*proof->steps < 0 || !walk_enter(proof->walk))
         return false;
+    struct proof other = *proof;
+    other.subject = item;
+    other.self = NULL;
+    other.outer = proof;
     if (item->left != NULL) {
-        bool left = item_restricted(proof, item->left);
-        bool right = item_restricted(proof, item->right);
+        bool left = item_restricted(&other, item->left);
+        bool right = item_restricted(&other, item->right);
         answer = item->inner_join ? left || right : left && right;
     } else {
-        struct proof other = *proof;
-        other.subject = item;
-        other.self = NULL;
-        other.outer = proof;
         answer = subject_restricted(&other);
     }
     walk_leave(proof->walk);
