@@ -108,45 +108,69 @@ static bool read_parameter(struct handover *handover, struct cursor body)
     return cursor_done(&body) && session_report(handover->session, name, value);
 }
 
-static enum upstream_progress read_error(struct handover *handover, struct cursor body)
+static bool is_notification(struct cursor body)
 {
-    struct upstream_error *error = handover->error;
-    *error = (struct upstream_error){.from_server = true};
+    cursor_u32(&body);    /* the sender's process */
+    cursor_string(&body); /* channel */
+    cursor_string(&body); /* payload */
+    return cursor_done(&body);
+}
+
+/* Of an ErrorResponse or NoticeResponse; false if it is not well-formed. */
+static bool read_fields(struct cursor body, struct text *sqlstate, struct text *message)
+{
     for (uint8_t field; (field = cursor_u8(&body)) != 0;) {
         struct text value = cursor_string(&body);
         if (field == 'C')
-            snprintf(error->sqlstate, sizeof error->sqlstate, "%.*s", TEXT_ARGS(value));
+            *sqlstate = value;
         if (field == 'M')
-            snprintf(error->message, sizeof error->message, "%.*s",
-                     TEXT_ARGS(text_cut(value, sizeof error->message - 1)));
+            *message = value;
     }
-    if (!cursor_done(&body) || strlen(error->sqlstate) != 5)
+    return cursor_done(&body) && sqlstate->size == 5;
+}
+
+static enum upstream_progress read_error(struct handover *handover, struct cursor body)
+{
+    struct text sqlstate = {0}, message = {0};
+    if (!read_fields(body, &sqlstate, &message))
         return fail(handover, "an error that is not well-formed");
+    struct upstream_error *error = handover->error;
+    *error = (struct upstream_error){.from_server = true};
+    message = text_cut(message, sizeof error->message - 1);
+    snprintf(error->sqlstate, sizeof error->sqlstate, "%.*s", TEXT_ARGS(sqlstate));
+    snprintf(error->message, sizeof error->message, "%.*s", TEXT_ARGS(message));
     snprintf(error->detail, sizeof error->detail, "after the login: %s: %s", error->sqlstate,
              error->message);
     return UPSTREAM_FAILED;
+}
+
+static bool is_well_formed(struct handover *handover, char type, struct cursor body)
+{
+    struct text sqlstate = {0}, message = {0};
+    switch (type) {
+    case 'S':
+        return read_parameter(handover, body);
+    case 'N':
+        return read_fields(body, &sqlstate, &message);
+    case 'A':
+        return is_notification(body);
+    case 'Z':
+        return cursor_u8(&body) == 'I' && cursor_done(&body);
+    default:
+        return false;
+    }
 }
 
 /* UPSTREAM_WANTS_READ: the message was fine, and another one must follow. */
 static enum upstream_progress read_message(struct handover *handover, size_t size)
 {
     struct cursor body = cursor_over(handover->message + HEADER_SIZE, size - HEADER_SIZE);
-    switch (handover->message[0]) {
-    case 'S':
-        return read_parameter(handover, body) ? UPSTREAM_WANTS_READ
-                                              : fail(handover, "a bad ParameterStatus");
-    case 'N':
-    case 'A':
-        return UPSTREAM_WANTS_READ;
-    case 'E':
+    char type = (char)handover->message[0];
+    if (type == 'E')
         return read_error(handover, body);
-    case 'Z':
-        if (cursor_u8(&body) == 'I' && cursor_done(&body))
-            return UPSTREAM_DONE;
-        return fail(handover, "a bad ReadyForQuery");
-    default:
-        return fail(handover, "a message that does not belong there");
-    }
+    if (!is_well_formed(handover, type, body))
+        return fail(handover, "a message that is not well-formed");
+    return type == 'Z' ? UPSTREAM_DONE : UPSTREAM_WANTS_READ;
 }
 
 /* Of the message that is being received; HEADER_SIZE until its header is there, 0 if it is bad. */
@@ -155,9 +179,11 @@ static size_t message_size(const struct handover *handover)
     if (handover->received < HEADER_SIZE)
         return HEADER_SIZE;
     struct cursor header = cursor_over(handover->message, HEADER_SIZE);
-    cursor_u8(&header);
+    uint8_t type = cursor_u8(&header);
     uint32_t length = cursor_u32(&header);
-    return length > 4 && length < HANDOVER_MESSAGE_MAX ? (size_t)length + 1 : 0;
+    bool known = type != 0 && strchr("SNAEZ", type) != NULL;
+    bool possible = type == 'Z' ? length == 5 : length > 4 && length < HANDOVER_MESSAGE_MAX;
+    return known && possible ? (size_t)length + 1 : 0;
 }
 
 static enum upstream_progress receive(struct handover *handover)
@@ -165,7 +191,7 @@ static enum upstream_progress receive(struct handover *handover)
     for (;;) {
         size_t size = message_size(handover);
         if (size == 0)
-            return fail(handover, "a message of no valid length");
+            return fail(handover, "a message that does not belong there");
         if (size > HEADER_SIZE && handover->received == size) {
             enum upstream_progress progress = read_message(handover, size);
             handover->received = 0;

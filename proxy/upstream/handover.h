@@ -3,9 +3,11 @@
  *
  * A Sync is sent on the bare connection. Its answer must be ReadyForQuery, before it nothing but
  * whole ParameterStatus, NoticeResponse and NotificationResponse messages. Had libpq kept the
- * beginning of a message, the answer would begin inside it: its first byte or its length would make
- * no sense, because asynchronous messages end in at most two zero bytes and HANDOVER_MESSAGE_MAX is
- * below what those and the type of the next message make as a length.
+ * beginning of a message, the answer would begin inside it: what is left of a message hardly ever
+ * has a type, a length and a body that agree, and the server sends nothing more that could fill a
+ * length that is too large, so that the login does not come to an end. The most likely case, that
+ * only the end of a text is left, is seen at once: these messages end in at most two zero bytes,
+ * and HANDOVER_MESSAGE_MAX is below what those and the type of the next message make as a length.
  *
  * Reads exactly to the end of ReadyForQuery, not a byte further.
  */
