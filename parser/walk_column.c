@@ -258,6 +258,7 @@ void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree)
     expression(walk, scope, tree->arg);
     struct item *row = row_of_expression(walk, tree->arg);
     uint32_t type = type_of_expression(walk, tree->arg);
+    bool is_scalar = IsA(tree->arg, A_Const);
     ListCell *cell;
     foreach (cell, tree->indirection) {
         Node *node = lfirst(cell);
@@ -265,12 +266,13 @@ void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree)
             struct text name = text_from(strVal(node));
             struct item_column *column = row != NULL ? item_column_named(row, name) : NULL;
             if (column == NULL || !row->columns_known)
-                attribute_call(walk, name, (row != NULL && row->columns_known) || type != 0,
-                               -1);
+                attribute_call(walk, name,
+                               (row != NULL && row->columns_known) || type != 0 || is_scalar, -1);
             row = column == NULL        ? NULL
                   : column->row != NULL ? column->row
                                         : item_of_row_type(walk, column->type);
             type = 0;
+            is_scalar = false;
         } else if (IsA(node, A_Indices)) {
             expression(walk, scope, ((A_Indices *)node)->lidx);
             expression(walk, scope, ((A_Indices *)node)->uidx);
