@@ -409,18 +409,21 @@ void session_catalog_refreshed(struct session *s)
         session_become(s, SESSION_READY);
 }
 
-void session_cancel_requested(struct session *s)
+bool session_cancel_requested(struct session *s)
 {
     if (s->state == SESSION_CLOSED)
-        return;
+        return false;
     if (s->state == SESSION_GATED && s->gate.state == GATE_WAIT) {
         hold_stop_waiting(s, true);
-        return;
+        return false;
     }
-    if (queue_head(&s->queue) == NULL || s->cancelling)
-        return; /* nothing runs: a cancel of an idle session does nothing */
-    s->cancelling = true;
-    s->port.cancel_server(s->port.context);
+    if (queue_head(&s->queue) == NULL)
+        return false; /* nothing runs: a cancel of an idle session does nothing */
+    if (!s->cancelling) {
+        s->cancelling = true;
+        s->port.cancel_server(s->port.context);
+    }
+    return true;
 }
 
 void session_cancel_done(struct session *s)
@@ -484,6 +487,8 @@ void session_server_gone(struct session *s)
     session_fatal(s, "08006", TEXT("pgwicket: the connection to the database was lost"),
                   SESSION_END_SERVER);
 }
+
+bool session_takes_input(const struct session *s) { return s->state == SESSION_READY; }
 
 bool session_closed(const struct session *s) { return s->state == SESSION_CLOSED; }
 

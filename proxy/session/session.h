@@ -57,7 +57,6 @@ struct session_port {
 
     void (*view)(void *context, struct session_view *view);
     void (*release_view)(void *context, void *reference);
-    void (*retain_view)(void *context, void *reference);
 
     /* A fresh catalog; session_catalog_refreshed follows. False: asked too often, nothing follows. */
     bool (*refresh_catalog)(void *context);
@@ -107,7 +106,9 @@ size_t session_client_need(const struct session *session, struct text bytes);
 
 void session_timer(struct session *session);
 void session_catalog_refreshed(struct session *session);
-void session_cancel_requested(struct session *session); /* a CancelRequest with this session's key */
+/* A CancelRequest with this session's key. True: one is under way to the server, session_cancel_done
+ * follows. */
+bool session_cancel_requested(struct session *session);
 void session_cancel_done(struct session *session);
 void session_hold_answer(struct session *session, struct hold_request *request); /* frees it */
 void session_hold_changed(struct session *session, const struct hold *hold);
@@ -115,6 +116,9 @@ void session_paused(struct session *session);   /* the agent has been paused: st
 void session_shutdown(struct session *session); /* ends at the next moment outside a transaction */
 void session_client_gone(struct session *session);
 void session_server_gone(struct session *session); /* connection lost without a FATAL */
+
+/* Would it look at a message from the client now? */
+bool session_takes_input(const struct session *session);
 
 bool session_closed(const struct session *session);
 bool session_idle(const struct session *session); /* nothing outstanding, no transaction */

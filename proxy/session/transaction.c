@@ -8,6 +8,7 @@
 #include "proxy/session/internal.h"
 
 #include "proxy/base/invariant.h"
+#include "rules/setting_value.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ static void follow_timeout(struct session *s, const struct shape *shape)
     for (size_t i = 0; i < shape->setting_count; i++) {
         const struct setting_use *use = &shape->settings[i];
         int64_t ms;
-        if (text_is(use->name, "statement_timeout") && text_to_int64(use->value, &ms))
+        if (text_is(use->name, "statement_timeout") && setting_timeout_ms(use->value, &ms))
             s->statement_timeout_us = ms * 1000;
     }
 }

@@ -1,0 +1,47 @@
+/*
+ * upstreams.h - one thread for each upstream, which keeps a fresh snapshot of its catalog.
+ *
+ * Safe from any thread. A snapshot is at most UPSTREAM_CATALOG_AGE old while the upstream answers; when it
+ * does not, the last one stays in use and `up` is false.
+ */
+#ifndef PGWICKET_NET_UPSTREAMS_H
+#define PGWICKET_NET_UPSTREAMS_H
+
+#include "proxy/config/settings.h"
+#include "proxy/net/worker.h"
+#include "proxy/upstream/catalog_load.h"
+
+enum { UPSTREAM_CATALOG_AGE_SECONDS = 45, UPSTREAM_REFRESH_INTERVAL_MS = 200 };
+
+struct upstreams;
+
+struct upstream_view {
+    struct catalog *catalog; /* the caller releases it; NULL while none could be read */
+    uint64_t generation;     /* of the catalog; changes with each new one */
+    bool up;                 /* it answered last time */
+    char refused[256];       /* why its role may not be used; empty: it may */
+    struct upstream_facts facts;
+};
+
+/* Starts the threads and waits until each upstream was asked once, or `wait_ms` are over. */
+struct upstreams *upstreams_start(const struct configuration *configuration, int wait_ms);
+void upstreams_stop(struct upstreams *upstreams);
+
+/* Another configuration: upstreams that are new or changed get a thread, gone ones lose theirs. */
+void upstreams_reload(struct upstreams *upstreams, const struct configuration *configuration);
+
+/* False: there is no upstream of this name. */
+bool upstreams_view(struct upstreams *upstreams, struct text name, struct upstream_view *view);
+
+/* Changes whenever any catalog does. */
+uint64_t upstreams_generation(struct upstreams *upstreams, struct text name);
+
+/* Asks for a snapshot that begins after now; then the connection gets WORKER_CATALOG, also when it could not
+ * be had. False: there is no such upstream. */
+bool upstreams_refresh(struct upstreams *upstreams, struct text name, struct worker *worker,
+                       uint64_t conn);
+
+/* Are all of them up? Else `problem` names one that is not. */
+bool upstreams_ready(struct upstreams *upstreams, char *problem, size_t size);
+
+#endif
