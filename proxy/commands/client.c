@@ -216,7 +216,7 @@ json_t *client_reply(const struct client *client) { return client->reply; }
 
 void client_print(const struct client *client)
 {
-    fwrite(client->answer.bytes, 1, client->answer.size, stdout);
+    fwrite(buffer_text(&client->answer).bytes, 1, client->answer.size, stdout);
 }
 
 char *client_path(const struct client *client, const char *format, const char *text)

@@ -80,6 +80,14 @@ static void print_word(FILE *out, const json_t *object, const char *key)
     terminal_print_visible(out, text_from(hold_word(object, key)));
 }
 
+static void print_if_any(FILE *out, const char *before, const json_t *object, const char *key)
+{
+    if (hold_word(object, key)[0] == '\0')
+        return;
+    fputs(before, out);
+    print_word(out, object, key);
+}
+
 static void heading(FILE *out, const char *text)
 {
     fprintf(out, "\n%s%s%s\n", terminal_style(out, STYLE_BOLD), text,
@@ -98,12 +106,8 @@ static void print_table(FILE *out, const json_t *table)
         print_word(out, table, "table");
         if (number(table, "total") > 0)
             fprintf(out, " (of about %" PRId64 ")", number(table, "total"));
-        fputs(", ", out);
-        print_word(out, table, "via");
-        if (hold_word(table, "constraint")[0] != '\0') {
-            fputc(' ', out);
-            print_word(out, table, "constraint");
-        }
+        print_if_any(out, ", ", table, "via");
+        print_if_any(out, " ", table, "constraint");
         fputc('\n', out);
     }
 }
@@ -113,11 +117,9 @@ static void print_object(FILE *out, const json_t *object)
     fprintf(out, "  %s", terminal_style(out, STYLE_BAD));
     print_word(out, object, "change");
     fputs(terminal_style(out, STYLE_PLAIN), out);
-    static const char *const keys[] = {"kind", "name", "via"};
-    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-        fputc(' ', out);
-        print_word(out, object, keys[i]);
-    }
+    print_if_any(out, " ", object, "kind");
+    print_if_any(out, " ", object, "name");
+    print_if_any(out, ", ", object, "via");
     fputc('\n', out);
 }
 
@@ -285,6 +287,8 @@ static void print_rule(FILE *out, const json_t *hold)
 
 static void print_decision(FILE *out, const json_t *hold)
 {
+    if (number(hold, "quorum") > 1)
+        fprintf(out, "  It needs %" PRId64 " approvals.\n", number(hold, "quorum"));
     size_t i;
     const json_t *item;
     json_array_foreach(json_object_get(hold, "approvals"), i, item) {
@@ -298,18 +302,14 @@ static void print_decision(FILE *out, const json_t *hold)
         print_word(out, item, "verdict");
         fputs(" by ", out);
         print_word(out, item, "by");
-        fputs(hold_word(item, "reason")[0] != '\0' ? ": " : "", out);
-        print_word(out, item, "reason");
+        print_if_any(out, ": ", item, "reason");
         fputc('\n', out);
     }
     item = json_object_get(hold, "outcome");
     if (json_is_object(item)) {
-        static const char *const keys[] = {"state", "tag", "error"};
-        fputs(" ", out);
-        for (i = 0; i < ARRAY_SIZE(keys); i++) {
-            fputs(hold_word(item, keys[i])[0] != '\0' ? " " : "", out);
-            print_word(out, item, keys[i]);
-        }
+        print_if_any(out, "  ", item, "state");
+        print_if_any(out, ": ", item, "tag");
+        print_if_any(out, ": ", item, "error");
         fputc('\n', out);
     }
 }

@@ -2,6 +2,7 @@
 #include "proxy/commands/arguments.h"
 #include "proxy/commands/client.h"
 #include "proxy/commands/commands.h"
+#include "proxy/commands/terminal.h"
 
 #include "proxy/base/attributes.h"
 
@@ -36,8 +37,10 @@ static int set_paused(int argc, char **argv, const char *usage, const char *form
     code = client_post(client, path, "{}");
     if (code == EXIT_FINE && options.json)
         client_print(client);
-    else if (code == EXIT_FINE)
-        printf("%s %s\n", agent, state);
+    else if (code == EXIT_FINE) {
+        terminal_print_visible(stdout, text_from(agent));
+        printf(" %s\n", state);
+    }
     free(path);
     client_free(client);
     return code;

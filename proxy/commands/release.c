@@ -23,8 +23,9 @@ static const char usage[] =
     "  --digest DIGEST do not ask: release what was shown with this digest (all 64 digits)\n"
     "  --yes           show it, do not ask\n" CLIENT_USAGE;
 
-/* Shows the hold and takes its digest. */
-static int look(struct client *client, const char *id, bool yes, char digest[SHA256_HEX_SIZE])
+/* Shows the hold and takes its digest. With --json the standard output is the reply's alone. */
+static int look(struct client *client, const char *id, bool yes, FILE *out,
+                char digest[SHA256_HEX_SIZE])
 {
     char *path = client_path(client, "/api/holds/%s", id);
     int code = client_get(client, path);
@@ -32,7 +33,7 @@ static int look(struct client *client, const char *id, bool yes, char digest[SHA
     if (code != EXIT_FINE)
         return code;
     const json_t *hold = client_reply(client);
-    hold_print(stdout, hold, clock_now());
+    hold_print(out, hold, clock_now());
     snprintf(digest, SHA256_HEX_SIZE, "%s", hold_word(hold, "digest"));
     if (!json_is_true(json_object_get(hold, "can_decide"))) {
         fprintf(stderr, "pgwicket: hold %s is not yours to decide now\n", id);
@@ -119,7 +120,7 @@ int command_release(int argc, char **argv)
         return code;
     char digest[SHA256_HEX_SIZE];
     snprintf(digest, sizeof digest, "%s", given != NULL ? given : "");
-    code = given != NULL ? EXIT_FINE : look(client, id, yes, digest);
+    code = given != NULL ? EXIT_FINE : look(client, id, yes, options.json ? stderr : stdout, digest);
     if (code == EXIT_FINE)
         code = release(client, id, digest, options.json);
     client_free(client);

@@ -28,7 +28,7 @@ void terminal_print_visible(FILE *out, struct text text)
     struct buffer visible;
     buffer_init(&visible, LIMIT_HTTP_ANSWER_BYTES);
     unicode_append_visible(&visible, text);
-    fwrite(visible.bytes, 1, visible.size, out);
+    fwrite(buffer_text(&visible).bytes, 1, visible.size, out);
     buffer_release(&visible);
 }
 
