@@ -208,6 +208,7 @@ static enum step prepare(struct session *s, struct judged **judged)
         if (hold_lookup(s, single->shape.hold) == STEP_WAIT)
             return STEP_WAIT;
         session_use_lookup(s, judged);
+        single = judged_single(*judged);
     }
     if (judged_gated(*judged) && session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
