@@ -269,12 +269,44 @@ static void fail_walk(struct work *work, const struct walk *walk)
         work->out->position = position_of(work->sql, (size_t)walk->location);
 }
 
+/* Names may still point into the tree, which goes when the call returns. */
+static void own(struct arena *arena, struct text *text) { *text = arena_text(arena, *text); }
+
+static void own_action(struct arena *arena, struct action *action)
+{
+    own(arena, &action->object.schema);
+    own(arena, &action->object.name);
+    struct text *columns = arena_array(arena, action->column_count, sizeof *columns);
+    for (size_t i = 0; i < action->column_count; i++)
+        columns[i] = arena_text(arena, action->columns[i]);
+    action->columns = columns;
+    own(arena, &action->columns_why);
+    own(arena, &action->where_why);
+    own(arena, &action->reason);
+}
+
+static void own_facts(struct walk *walk)
+{
+    for (size_t i = 0; i < walk->setting_count; i++) {
+        own(walk->arena, &walk->settings[i].name);
+        own(walk->arena, &walk->settings[i].value);
+    }
+    for (size_t i = 0; i < walk->function_count; i++)
+        own(walk->arena, &walk->functions[i]);
+    own(walk->arena, &walk->shape->name);
+    own(walk->arena, &walk->shape->pgwicket_show);
+    own(walk->arena, &walk->shape->summary);
+}
+
 static void take_shape(struct walk *walk, struct statement *statement, struct text sql)
 {
     ptrdiff_t start = statement->original.bytes - sql.bytes;
-    for (size_t i = 0; i < walk->action_count; i++)
+    for (size_t i = 0; i < walk->action_count; i++) {
+        own_action(walk->arena, &walk->actions[i]);
         if (walk->actions[i].location >= start)
             walk->actions[i].location -= (int)start;
+    }
+    own_facts(walk);
     statement->shape.actions = walk->actions;
     statement->shape.action_count = walk->action_count;
     statement->shape.settings = walk->settings;
