@@ -154,9 +154,11 @@ void read_column(struct walk *walk, struct item *item, struct text name)
 
 void read_item_column(struct walk *walk, const struct item_column *column)
 {
-    if (column->base != NULL)
-        read_column(walk, column->base,
-                    column->column != NULL ? column->column->name : column->name);
+    if (column->base == NULL)
+        return;
+    read_column(walk, column->base, column->column != NULL ? column->column->name : column->name);
+    if (column->column == NULL) /* an alias for nobody knows which */
+        walk->actions[column->base->action].columns_unknown = true;
 }
 
 void read_every_column(struct walk *walk, struct item *item, struct text why)

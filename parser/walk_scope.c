@@ -183,7 +183,7 @@ void item_rename_columns(struct walk *walk, struct item *item, List *names)
         if (at < item->column_count)
             item->columns[at].name = name;
         else
-            item_add_column(walk, item, name);
+            item_add_column(walk, item, name)->base = item->is_relation ? item : NULL;
         at++;
     }
     if (at > 0 && !item->columns_known)

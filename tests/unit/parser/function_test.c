@@ -1,0 +1,266 @@
+/* function_test.c - calls, however they are written: functions, operators, casts, types, settings. */
+#include "unit/parser/trap_catalog.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+Test(function, lets_harmless_builtins_pass)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT now(), lower('x'), count(*), coalesce(1, 2), current_date", ""},
+        {"SELECT pg_catalog.now()", ""},
+        {"SELECT extract(epoch FROM now()), position('a' IN 'b'), substring('a' FROM 1)", ""},
+        {"SELECT 'a' LIKE 'b' ESCAPE '!', 'a' SIMILAR TO 'b', now() AT TIME ZONE 'UTC'", ""},
+        {"SELECT to_tsvector('english', 'x')", ""},
+        {"SELECT 1 FROM shop.events TABLESAMPLE system (5)", "select shop.events"},
+        {"SELECT 1::int8, 'x'::text, 1 + 1, 'a' ~ 'b'", ""},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+Test(function, needs_a_call_for_guarded_builtins)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT pg_sleep(1)", "call pg_catalog.pg_sleep"},
+        {"SELECT pg_catalog.pg_sleep(1)", "call pg_catalog.pg_sleep"},
+        {"SELECT \"pg_sleep\"(1)", "call pg_catalog.pg_sleep"},
+        {"SELECT PG_SLEEP (1)", "call pg_catalog.pg_sleep"},
+        {"SELECT U&\"pg\\005fsleep\"(1)", "call pg_catalog.pg_sleep"},
+        {"SELECT 1 FROM pg_ls_dir('.') d", "call pg_catalog.pg_ls_dir"},
+        {"SELECT ts_rewrite('a', 'b')", "call pg_catalog.ts_rewrite"},
+        {"SELECT lastval()", "call pg_catalog.lastval"},
+        {"SELECT 1 FROM shop.events TABLESAMPLE shop.log_it (5)",
+         "select shop.events; call shop.log_it"},
+        {"SELECT pg_file_unlink('x')", "call pg_catalog.pg_file_unlink"},
+        {"SELECT pg_catalog.pg_file_unlink('x')", "call pg_catalog.pg_file_unlink"},
+        {"SELECT pg_catalog.pg_new_in_18('x')", "call pg_catalog.pg_new_in_18"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+static struct text reason_of(struct arena *arena, const char *sql)
+{
+    return trap_action(arena, sql, VERB_CALL)->reason;
+}
+
+Test(function, says_why_a_builtin_needs_a_call)
+{
+    struct arena arena;
+    arena_init(&arena);
+    cr_expect(text_is(reason_of(&arena, "SELECT pg_sleep(1)"), "waits"));
+    cr_expect(text_is(reason_of(&arena, "SELECT pg_read_file('x')"), "reads files"));
+    cr_expect(text_starts_with(reason_of(&arena, "SELECT has_table_privilege('x', 'y')"), "catalog"));
+    cr_expect(text_starts_with(reason_of(&arena, "SELECT 'x'::regclass"), "catalog"));
+    cr_expect_eq(reason_of(&arena, "SELECT shop.bump()").size, 0);
+    arena_release(&arena);
+}
+
+Test(function, needs_a_call_for_user_functions)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT shop.log_it(1)", "call shop.log_it"},
+        {"SELECT shop.sum_all(id) FROM shop.events", "select shop.events(id); call shop.sum_all"},
+        {"SELECT shop.sum_all(1) OVER ()", "call shop.sum_all"},
+        {"SELECT shop.defaults(1), shop.vari(1, 2, 3), shop.vari(VARIADIC '{}'::text)",
+         "call shop.defaults; call shop.vari"},
+        {"SELECT shop.nope(1)", "call shop.nope!"},
+        {"SELECT nope(1)", "call nope!"},
+        {"SELECT hr.now()", "call hr.now"},
+        {"SELECT 1 FROM shop.many()", "call shop.many"},
+        {"SELECT 1 FROM ROWS FROM (shop.many(), generate_series(1, 2))", "call shop.many"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+Test(function, judges_every_candidate_on_the_path)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT round(5, 2)", "call public.round"},
+        {"SELECT round(5)", ""},
+        {"SELECT pg_catalog.round(5, 2)", ""},
+        {"SELECT count(*)", ""},
+        {"SELECT count(o) FROM public.orders o", "select public.orders(id, secret); call public.count"},
+        {"SELECT log_it(1)", "call public.log_it!"},
+        {"SELECT wipe(1, 2, 3)", "call public.wipe"},
+    };
+    CHECK_TRAPS("public", cases);
+}
+
+Test(function, judges_a_sequence_by_its_constant_name)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT nextval('shop.orders_id_seq')", "call shop.orders_id_seq"},
+        {"SELECT nextval('shop.orders_id_seq'::regclass)", "call shop.orders_id_seq"},
+        {"SELECT nextval(' SHOP . \"orders_id_seq\" ')", "call shop.orders_id_seq"},
+        {"SELECT nextval('orders_id_seq')", "call shop.orders_id_seq"},
+        {"SELECT currval('shop.orders_id_seq'), setval('shop.orders_id_seq', 5)",
+         "call shop.orders_id_seq"},
+        {"SELECT nextval('shop.nope')", "call shop.nope!"},
+        {"SELECT nextval('\"SHOP\".orders_id_seq')", "call SHOP.orders_id_seq!"},
+        {"SELECT nextval('12345')", "call pg_catalog.nextval"},
+        {"SELECT nextval('shop.orders_id_seq'::varchar(4))", "call pg_catalog.nextval"},
+        {"SELECT nextval($1)", "call pg_catalog.nextval"},
+        {"SELECT nextval(notes) FROM shop.orders",
+         "select shop.orders(notes); call pg_catalog.nextval"},
+        {"SELECT nextval('a.b.c')", "call pg_catalog.nextval"},
+        {"SELECT nextval('shop.\"x')", "call pg_catalog.nextval"},
+        {"SELECT setval('shop.orders_id_seq', (SELECT id FROM shop.orders))",
+         "select shop.orders(id); call shop.orders_id_seq"},
+    };
+    CHECK_TRAPS("shop", cases);
+}
+
+Test(function, takes_constant_set_config_and_current_setting_for_set_and_show)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT set_config('TimeZone', 'UTC', false)", "set timezone = UTC"},
+        {"SELECT pg_catalog.set_config('a.b', '1'::text, true)", "set local a.b = 1"},
+        {"SELECT current_setting('jit'), current_setting('a.b', true)",
+         "show jit = ; show a.b = "},
+        {"SELECT set_config('a.b', $1, true)", "call pg_catalog.set_config"},
+        {"SELECT set_config(lower('A.B'), 'x', true)", "call pg_catalog.set_config"},
+        {"SELECT set_config('a.b', NULL, true)", "call pg_catalog.set_config"},
+        {"SELECT set_config('a.b', 'x', is_local => true)", "call pg_catalog.set_config"},
+        {"SELECT current_setting(notes) FROM shop.orders",
+         "select shop.orders(notes); call pg_catalog.current_setting"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+Test(function, needs_a_call_for_user_operators)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT 1 OPERATOR(shop.===) 2", "call shop.log_it2"},
+        {"SELECT 1 === 2", "call shop.log_it2"},
+        {"SELECT 3 === ANY (ARRAY[1])", "call shop.log_it2"},
+        {"SELECT 1 FROM shop.events ORDER BY id USING OPERATOR(shop.===)",
+         "select shop.events(id); call shop.log_it2"},
+        {"SELECT 1 OPERATOR(pg_catalog.+) 2", ""},
+        {"SELECT 1 OPERATOR(shop.+) 2", "call shop.+!"},
+        {"SELECT 1 <=> 2", "call <=>!"},
+    };
+    CHECK_TRAPS("shop", cases);
+}
+
+/* hr has "=" and "~~": whatever uses them unsaid must show it. */
+Test(function, sees_operators_that_are_not_written)
+{
+    static const char *const uses[] = {
+        "SELECT 1 = 2", "SELECT 1 IN (1, 2)", "SELECT 1 IN (SELECT 1)", "SELECT 'a' LIKE 'b'",
+        "SELECT nullif(1, 2)", "SELECT CASE 1 WHEN 2 THEN 3 END", "SELECT 1 IS DISTINCT FROM 2",
+        "SELECT (1, 2) = (3, 4)", "SELECT 1 = ANY ('{}')",
+        "SELECT 1 FROM shop.events JOIN shop.orders USING (id)",
+        "SELECT 1 FROM shop.events NATURAL JOIN shop.orders",
+    };
+    for (size_t i = 0; i < sizeof uses / sizeof uses[0]; i++) {
+        struct arena arena;
+        arena_init(&arena);
+        cr_expect(strstr(trap_actions(&arena, "hr", uses[i]), "call shop.log_it2") != NULL, "%s",
+                  uses[i]);
+        cr_expect(strstr(trap_actions(&arena, "", uses[i]), "call") == NULL, "%s", uses[i]);
+        arena_release(&arena);
+    }
+}
+
+Test(function, sees_what_a_type_runs)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT 1::shop.boom", "call shop.to_boom"},
+        {"SELECT CAST(1 AS shop.evil)", "call shop.dom_ok"},
+        {"SELECT '{1}'::shop.evil[]", "call shop.dom_ok"},
+        {"SELECT '{1}'::shop._evil", "call shop.dom_ok"},
+        {"SELECT ROW(1)::shop.checked", "call shop.dom_ok"},
+        {"SELECT shop.evil(7)", "call shop.dom_ok"},
+        {"SELECT 'x'::shop.raw", "call shop.raw"},
+        {"SELECT 'x'::shop.home", ""},
+        {"SELECT 'x'::shop.mood", ""},
+        {"SELECT 'x'::shop.nope", "call shop.nope!"},
+        {"SELECT 1 FROM jsonb_to_record('{}') AS x(a shop.evil)", "call shop.dom_ok"},
+        {"SELECT 1 FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS v shop.evil)", "call shop.dom_ok"},
+        {"SELECT jsonb_populate_record(NULL::shop.checked, '{}')", "call shop.dom_ok"},
+        {"SELECT 5::regclass", "call pg_catalog.regclass"},
+        {"SELECT regclass('x')", "call pg_catalog.regclass"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+Test(function, sees_casts_that_builtins_run_unseen)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT to_json(mood) FROM shop.people", "select shop.people(mood); call shop.mood_json"},
+        {"SELECT json_agg(p) FROM shop.people p",
+         "select shop.people(id, home, mood, blast); call shop.mood_json"},
+        {"SELECT mood::json FROM shop.people", "select shop.people(mood); call shop.mood_json"},
+        {"SELECT id::json FROM shop.events", "select shop.events(id)"},
+        {"SELECT '{}'::json", ""},
+        {"SELECT quote_literal(1)", "call shop.mood_text"},
+        {"SELECT 'a' || 1", "call shop.mood_text"},
+        {"SELECT concat('a', 1)", ""},
+        {"INSERT INTO shop.people (blast) VALUES (1)",
+         "insert shop.people(blast); call shop.to_boom"},
+        {"UPDATE shop.people SET blast = 1", "update shop.people(blast); call shop.to_boom"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+/* --- facts of the shape ------------------------------------------------------------------------------- */
+
+static const struct shape *shape_of(struct arena *arena, const char *sql)
+{
+    struct analysis *analysis = arena_allocate(arena, sizeof *analysis);
+    trap_analyse(arena, "", sql, analysis);
+    cr_assert_eq(analysis->result, ANALYSE_OK, "%s", sql);
+    return &analysis->statements[0].shape;
+}
+
+Test(function, lists_functions_for_the_audit_log)
+{
+    struct arena arena;
+    arena_init(&arena);
+    const struct shape *shape =
+        shape_of(&arena, "SELECT lower(a), pg_catalog.lower(b), shop.bump(), nextval('x') FROM "
+                         "(VALUES ('', '')) v(a, b)");
+    cr_assert_eq(shape->function_count, 3);
+    cr_expect(text_is(shape->functions[0], "lower"));
+    cr_expect(text_is(shape->functions[1], "shop.bump"));
+    cr_expect(text_is(shape->functions[2], "nextval"));
+    arena_release(&arena);
+}
+
+Test(function, knows_what_may_differ_from_run_to_run)
+{
+    struct arena arena;
+    arena_init(&arena);
+    cr_expect_not(shape_of(&arena, "SELECT lower('x'), now()")->volatile_functions);
+    cr_expect(shape_of(&arena, "SELECT random()")->volatile_functions);
+    cr_expect(shape_of(&arena, "SELECT clock_timestamp()")->volatile_functions);
+    cr_expect(shape_of(&arena, "SELECT shop.bump()")->volatile_functions);
+    cr_expect(shape_of(&arena, "SELECT nextval('shop.orders_id_seq')")->volatile_functions);
+    cr_expect(shape_of(&arena, "SELECT 1 OPERATOR(shop.===) 2")->volatile_functions);
+    arena_release(&arena);
+}
+
+Test(function, says_what_user_code_may_have_changed)
+{
+    struct arena arena;
+    arena_init(&arena);
+    cr_expect_eq(shape_of(&arena, "SELECT lower('x') FROM shop.orders")->changes, 0);
+    cr_expect(shape_of(&arena, "SELECT shop.bump()")->changes & CHANGES_BY_CODE);
+    cr_expect(shape_of(&arena, "SELECT 1::shop.evil")->changes & CHANGES_BY_CODE);
+    cr_expect(shape_of(&arena, "SELECT 1 FROM shop.logged")->changes & CHANGES_BY_CODE);
+    cr_expect(shape_of(&arena, "SELECT query_to_xml('', true, true, '')")->changes & CHANGES_BY_CODE);
+    cr_expect_eq(shape_of(&arena, "SELECT set_config('a.b', 'x', true)")->changes, CHANGES_SETTINGS);
+    cr_expect(shape_of(&arena, "SELECT set_config($1, 'x', true)")->changes & CHANGES_BY_CODE);
+    arena_release(&arena);
+}
+
+Test(function, knows_the_highest_parameter)
+{
+    struct arena arena;
+    arena_init(&arena);
+    cr_expect_eq(shape_of(&arena, "SELECT 1 FROM shop.orders WHERE id = $2 LIMIT $7")->parameter_max,
+                 7);
+    cr_expect_eq(shape_of(&arena, "SELECT 1")->parameter_max, 0);
+    cr_expect(strstr(trap_actions(&arena, "", "SELECT $70000"), "rejected") != NULL);
+    arena_release(&arena);
+}
