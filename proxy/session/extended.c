@@ -84,12 +84,9 @@ static enum step answer_parse(struct session *s, struct judged **judged, struct 
 {
     if (session_refresh_for(s, *judged) == STEP_WAIT)
         return STEP_WAIT;
-    const struct statement *single = judged_single(*judged);
-    if (single != NULL && single->shape.hold != 0 && (*judged)->judgement.verdict != VERDICT_REJECT) {
-        if (hold_lookup(s, single->shape.hold) == STEP_WAIT)
-            return STEP_WAIT;
-        session_use_lookup(s, judged);
-    }
+    if (hold_lookup(s, *judged) == STEP_WAIT)
+        return STEP_WAIT;
+    hold_use_lookup(s, judged);
     if ((*judged)->judgement.verdict == VERDICT_REJECT)
         refuse_parse(s, *judged, name);
     else if (too_many_statements(s, *judged, name))

@@ -11,6 +11,7 @@
 #include "proxy/session/internal.h"
 
 #include "proxy/base/invariant.h"
+#include "proxy/session/answers.h"
 #include "proxy/session/held.h"
 
 #include <stdlib.h>
@@ -83,26 +84,42 @@ static void keep_hold(struct session *s, const struct hold *hold)
 
 /* --- EXECUTE pgwicket_hold(N) ------------------------------------------------------------------- */
 
-enum step hold_lookup(struct session *s, int64_t id)
+static int64_t lookup_id(const struct judged *judged)
 {
-    if (s->lookup.id == id && s->lookup.answered)
+    const struct statement *single = judged_single(judged);
+    if (single == NULL || judged->judgement.verdict == VERDICT_REJECT)
+        return 0;
+    return answers_wants_holds(judged) ? LOOKUP_ALL : single->shape.hold;
+}
+
+enum step hold_lookup(struct session *s, const struct judged *judged)
+{
+    int64_t id = lookup_id(judged);
+    if (id == 0 || (s->lookup.id == id && s->lookup.answered))
         return STEP_DONE;
     arena_release(&s->lookup.arena);
     s->lookup = (struct lookup){.id = id};
     arena_init(&s->gate.arena);
     gate_become(s, GATE_LOOKUP);
-    post(s, new_request(s, HOLD_OP_GET, id));
+    struct hold_request *request =
+        new_request(s, id == LOOKUP_ALL ? HOLD_OP_LIST : HOLD_OP_GET, id == LOOKUP_ALL ? 0 : id);
+    request->limit = LOOKUP_HOLDS_MAX;
+    post(s, request);
     return STEP_WAIT;
 }
 
 static void lookup_answered(struct session *s, const struct hold_request *request)
 {
-    arena_init(&s->lookup.arena);
-    s->lookup.answered = true;
-    s->lookup.store_failed = request->answer == HOLD_STORE_FAILED;
-    s->lookup.hold = request->answer == HOLD_OK && request->hold_count == 1
-                         ? hold_copy(&s->lookup.arena, request->holds[0])
-                         : NULL;
+    struct lookup *lookup = &s->lookup;
+    size_t count = request->answer == HOLD_OK ? request->hold_count : 0;
+    arena_init(&lookup->arena);
+    struct hold **holds = arena_array(&lookup->arena, count, sizeof(struct hold *));
+    for (size_t i = 0; i < count; i++)
+        holds[i] = hold_copy(&lookup->arena, request->holds[i]);
+    lookup->holds = holds;
+    lookup->hold_count = count;
+    lookup->answered = true;
+    lookup->store_failed = request->answer == HOLD_STORE_FAILED && lookup->id != LOOKUP_ALL;
     gate_end(s);
 }
 
@@ -128,27 +145,37 @@ static struct judged *judge_stored(struct session *s, const struct hold *hold)
     return stored;
 }
 
-void session_use_lookup(struct session *s, struct judged **judged)
+static void use_hold(struct session *s, struct judged **judged)
 {
-    const struct hold *hold = s->lookup.hold;
-    int64_t id = s->lookup.id;
-    bool store_failed = s->lookup.store_failed;
-    if (hold != NULL && hold->state != HOLD_PENDING && hold->state != HOLD_RELEASED) {
-        struct error_text error = error_hold(&(*judged)->arena, hold, false);
-        reject_lookup(*judged, &error);
-    } else if (hold != NULL) {
+    const struct hold *hold = s->lookup.hold_count == 1 ? s->lookup.holds[0] : NULL;
+    struct error_text error;
+    if (hold != NULL && (hold->state == HOLD_PENDING || hold->state == HOLD_RELEASED)) {
         struct judged *stored = judge_stored(s, hold);
         judged_release(*judged);
         *judged = stored;
-    } else {
-        struct error_text error = {
+        return;
+    }
+    if (hold != NULL)
+        error = error_hold(&(*judged)->arena, hold, false);
+    else if (s->lookup.store_failed)
+        error = store_unusable();
+    else
+        error = (struct error_text){
             .sqlstate = "42704",
             .message = arena_printf(&(*judged)->arena, "pgwicket: hold %lld does not exist",
-                                    (long long)id)};
-        if (store_failed)
-            error = store_unusable();
-        reject_lookup(*judged, &error);
-    }
+                                    (long long)s->lookup.id),
+            .hint = TEXT("SHOW pgwicket.holds lists yours.")};
+    reject_lookup(*judged, &error);
+}
+
+void hold_use_lookup(struct session *s, struct judged **judged)
+{
+    if (lookup_id(*judged) == 0)
+        return;
+    if (s->lookup.id == LOOKUP_ALL)
+        answers_rewrite_holds(*judged, s->lookup.holds, s->lookup.hold_count);
+    else
+        use_hold(s, judged);
     arena_release(&s->lookup.arena);
     s->lookup = (struct lookup){0};
 }

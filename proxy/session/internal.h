@@ -166,13 +166,14 @@ struct gate {
     bool settle_failed;           /* an error came for the Sync itself: no CommandComplete */
 };
 
-/* What was found for EXECUTE pgwicket_hold(N); used up by the message that asked. */
+/* What was found for EXECUTE pgwicket_hold(N) or SHOW pgwicket.holds; used up by the message that asked. */
 struct lookup {
-    int64_t id;                   /* 0: nothing */
+    int64_t id;                   /* 0: nothing; LOOKUP_ALL: the agent's newest */
     bool answered;
     bool store_failed;
     struct arena arena;
-    const struct hold *hold;
+    struct hold *const *holds;
+    size_t hold_count;
 };
 
 enum { OUTCOMES_MAX = 256 };
@@ -294,8 +295,6 @@ struct portal *session_target(struct session *s, const struct judged *judged,
 enum step session_refresh_for(struct session *s, const struct judged *judged);
 /* Rejected only because the catalog knows no such object, and the agent may be told so. */
 bool judged_server_may_refuse(const struct judged *judged);
-/* Puts what hold_lookup found in the place of EXECUTE pgwicket_hold(N). */
-void session_use_lookup(struct session *s, struct judged **judged);
 unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape);
 
 /* send.c. Each appends to the queue what it sends. */
@@ -371,9 +370,13 @@ struct text gate_values(const struct portal *portal); /* Bind's part before the 
 struct text gate_result_formats(const struct portal *portal);
 
 /* gate_hold.c */
-enum step hold_lookup(struct session *s, int64_t id);
+enum { LOOKUP_ALL = -1, LOOKUP_HOLDS_MAX = 50 };
+/* STEP_WAIT until the store has answered for this message. */
+enum step hold_lookup(struct session *s, const struct judged *judged);
 enum { HOLD_SETTING_COUNT = 7 };
 extern const char hold_settings_sql[];
+/* Puts what was found in the place of the message's statement. */
+void hold_use_lookup(struct session *s, struct judged **judged);
 void hold_start(struct session *s);
 void hold_start_stored(struct session *s);
 void hold_settings_read(struct session *s);

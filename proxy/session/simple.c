@@ -203,13 +203,10 @@ static enum step prepare(struct session *s, struct judged **judged)
 {
     if (session_refresh_for(s, *judged) == STEP_WAIT)
         return STEP_WAIT;
+    if (hold_lookup(s, *judged) == STEP_WAIT)
+        return STEP_WAIT;
+    hold_use_lookup(s, judged);
     const struct statement *single = judged_single(*judged);
-    if (single != NULL && single->shape.hold != 0 && (*judged)->judgement.verdict != VERDICT_REJECT) {
-        if (hold_lookup(s, single->shape.hold) == STEP_WAIT)
-            return STEP_WAIT;
-        session_use_lookup(s, judged);
-        single = judged_single(*judged);
-    }
     if (judged_gated(*judged) && session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
     if (single != NULL && (single->shape.changes & CHANGES_BY_CODE) != 0 &&

@@ -7,6 +7,7 @@
 #include "proxy/session/internal.h"
 
 #include "proxy/base/invariant.h"
+#include "proxy/session/answers.h"
 
 #include <stdlib.h>
 
@@ -101,6 +102,7 @@ struct judged *session_judge(struct session *s, struct text sql, const struct pa
     judged->print = original ? judged->original : judged->judgement.analysis.print;
     if (judged->view.paused)
         reject_paused(judged);
+    answers_rewrite(judged);
     return judged;
 }
 
