@@ -119,12 +119,12 @@ static const struct {
      "ORDER BY r.ev_class"},
 
     {"definitions of views", read_view_nodes,
-     "SELECT DISTINCT r.ev_class, m[1], m[2] FROM pg_catalog.pg_rewrite r, "
-     "  regexp_matches(r.ev_action::text, "
-     "    ':(relid|funcid|opfuncid|aggfnoid|winfnoid|varattno) (0|[1-9][0-9]{0,4}) ', 'g') m "
-     "WHERE r.ev_type = '1' AND r.oid >= " FIRST_USER_OID " "
-     "  AND (m[1] <> 'varattno' OR m[2] = '0') AND (m[1] = 'varattno' OR m[2] <> '0') "
-     "ORDER BY r.ev_class"},
+     "SELECT ev_class, split_part(field, ' ', 1), split_part(field, ' ', 2) FROM ("
+     "  SELECT DISTINCT r.ev_class, m[1] AS field FROM pg_catalog.pg_rewrite r, "
+     "    regexp_matches(r.ev_action::text, ':(?:varattno 0|"
+     "(?:relid|funcid|opfuncid|aggfnoid|winfnoid) [1-9][0-9]{0,4}) ', 'g') m "
+     "  WHERE r.ev_type = '1' AND r.oid >= " FIRST_USER_OID ") fields "
+     "ORDER BY ev_class"},
 
     {"operators", read_operators,
      "SELECT oprnamespace, oprname, oprcode::oid FROM pg_catalog.pg_operator "

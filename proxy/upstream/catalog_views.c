@@ -76,6 +76,12 @@ static void widen_sources(struct reading *reading, struct relation_draft *view)
     }
 }
 
+static void add_pinned_source(struct reading *reading, struct relation_draft *view, uint32_t oid)
+{
+    if (oid < FIRST_UNPINNED_OID)
+        add_source(reading, view, oid, VIEW_SOURCE_EVERY_COLUMN);
+}
+
 static void read_node_run(struct reading *reading, struct relation_draft *view,
                           const PGresult *result, int from, int to)
 {
@@ -83,12 +89,12 @@ static void read_node_run(struct reading *reading, struct relation_draft *view,
     for (int row = from; row < to; row++) {
         struct text field = text_from(PQgetvalue(result, row, 1));
         uint32_t oid = row_oid(reading, result, row, 2);
-        if (text_is(field, "varattno"))
+        if (text_is(field, ":varattno"))
             whole_row = true;
-        else if (!text_is(field, "relid") && needs_call(reading, oid))
+        else if (text_is(field, ":relid"))
+            add_pinned_source(reading, view, oid);
+        else if (needs_call(reading, oid))
             add_function(reading, &view->functions, oid);
-        else if (text_is(field, "relid") && oid < FIRST_UNPINNED_OID)
-            add_source(reading, view, oid, VIEW_SOURCE_EVERY_COLUMN);
     }
     if (whole_row)
         widen_sources(reading, view);
