@@ -63,6 +63,8 @@ struct portal *session_target(struct session *s, const struct judged *judged,
 {
     if (judged->view.policy->transparent)
         return NULL;
+    if (shape->kind == STATEMENT_EXPLAIN && shape->inner != NULL)
+        shape = shape->inner; /* EXPLAIN ANALYZE EXECUTE runs it */
     if (shape->kind == STATEMENT_FETCH) {
         struct portal *cursor = names_find(s->portals, shape->name);
         if (cursor == NULL)
