@@ -21,7 +21,7 @@ struct draft {
     struct name_list approvers;
     struct place hold_key; /* of a key that only hold rules have */
     const char *hold_key_name;
-    bool broken; /* of its parts one was wrong: its meaning is not judged */
+    bool broken; /* a part of it was wrong: its meaning is not judged */
 };
 
 static bool read_verb(struct reader *reader, const struct node *node, struct rule *rule)
@@ -228,7 +228,7 @@ static const struct field rule_fields[] = {
 
 static bool check_rule(struct reader *reader, const struct node *node, const struct draft *draft)
 {
-    if (!draft->has_verdict) {
+    if (node->kind == NODE_MAP && !draft->has_verdict) {
         problem_error(reader->problems, node->place,
                       "a rule needs exactly one of the keys allow, hold and reject");
         return false;
@@ -238,6 +238,8 @@ static bool check_rule(struct reader *reader, const struct node *node, const str
                       draft->hold_key_name);
         return false;
     }
+    if (draft->broken)
+        return false;
     struct text problem = rule_problem(reader->scratch, &draft->rule);
     if (problem.size > 0)
         problem_error(reader->problems, node->place, "%.*s", TEXT_ARGS(problem));
@@ -250,9 +252,7 @@ static bool read_rule(struct reader *reader, const struct node *node, struct dra
     draft->broken =
         !fields_read(reader, node, "a rule", rule_fields, ARRAY_SIZE(rule_fields), draft);
     draft->rule.where = (enum where_strength)draft->where;
-    if (!draft->broken)
-        draft->broken = !check_rule(reader, node, draft);
-    return !draft->broken;
+    return check_rule(reader, node, draft);
 }
 
 static bool check_among_others(struct reader *reader, const struct node *node,
