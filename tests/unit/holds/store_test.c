@@ -448,6 +448,15 @@ static void wait_told(size_t count)
     cr_assert_fail("the listener was told %zu changes, not %zu", told.count, count);
 }
 
+static bool was_told(int64_t id, enum hold_state before, enum hold_state after)
+{
+    for (size_t i = 0; i < told.count; i++)
+        if (told.items[i].id == id && told.items[i].before == before &&
+            told.items[i].after == after)
+            return true;
+    return false;
+}
+
 Test(store, expires_and_lapses_by_itself_and_tells)
 {
     hold_store_close(at.store);
@@ -466,14 +475,11 @@ Test(store, expires_and_lapses_by_itself_and_tells)
     cr_assert_eq(ask_release(at.store, &second, "alice", &request), HOLD_OK);
     arena_release(&request.arena);
     wait_told(5);
-    cr_expect_eq(told.items[0].after, HOLD_PENDING);
-    cr_expect_eq(told.items[0].before, HOLD_NONE);
-    cr_expect_eq(told.items[2].before, HOLD_PENDING);
-    cr_expect_eq(told.items[2].after, HOLD_RELEASED);
-    cr_expect_eq(told.items[3].after, HOLD_EXPIRED);
-    cr_expect_eq(told.items[3].id, 1);
-    cr_expect_eq(told.items[4].after, HOLD_LAPSED);
-    cr_expect_eq(told.items[4].id, 2);
+    cr_expect(was_told(1, HOLD_NONE, HOLD_PENDING));
+    cr_expect(was_told(1, HOLD_PENDING, HOLD_EXPIRED));
+    cr_expect(was_told(2, HOLD_NONE, HOLD_PENDING));
+    cr_expect(was_told(2, HOLD_PENDING, HOLD_RELEASED));
+    cr_expect(was_told(2, HOLD_RELEASED, HOLD_LAPSED));
     int64_t counts[HOLD_STATE_COUNT];
     hold_store_counts(at.store, counts);
     cr_expect_eq(counts[HOLD_PENDING], 0);
