@@ -251,9 +251,13 @@ static bool is_number(const struct token *token)
 static bool is_called(const struct token *token)
 {
     static const char *const not_called[] = {"between", "exists", "values"};
-    return token->kind == TOKEN_IDENT ||
-           (token_is_column_name_keyword(token) &&
-            !is_one_of(token->string, not_called, ARRAY_SIZE(not_called)));
+    if (token->kind == TOKEN_IDENT)
+        return true;
+    if (!token_is_keyword(token))
+        return false;
+    if (!token_is_column_name_keyword(token))
+        return strcmp(token->string, "cast") == 0;
+    return !is_one_of(token->string, not_called, ARRAY_SIZE(not_called));
 }
 
 static bool clings_to_left(int kind)

@@ -142,8 +142,10 @@ static bool must_be_qualified(struct walk *walk, struct text name, int location)
  * catalog's. */
 static struct text offline_schema(const struct walk *walk, struct text name)
 {
-    if (text_starts_with(name, "pg_") || walk->context->search_path_count == 0)
+    if (text_starts_with(name, "pg_"))
         return TEXT("pg_catalog");
+    if (walk->context->search_path_count == 0)
+        return (struct text){0};
     return arena_text(walk->arena, walk->context->search_path[0]);
 }
 

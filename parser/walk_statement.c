@@ -105,6 +105,7 @@ static const char *leading_words(const struct shape *shape)
     case STATEMENT_EXPLAIN:
         return "EXPLAIN";
     case STATEMENT_SELECT:
+        return "SELECT";
     case STATEMENT_WRITE:
     case STATEMENT_CODE:
     case STATEMENT_UTILITY:
@@ -144,9 +145,19 @@ static void append_verb(struct buffer *out, enum verb verb)
         buffer_append_byte(out, (uint8_t)(*c == '_' ? ' ' : *c - 'a' + 'A'));
 }
 
+/* The verb that the leading word already says. */
+static enum verb leading_verb(enum statement_kind kind)
+{
+    if (kind == STATEMENT_SELECT)
+        return VERB_SELECT;
+    if (kind == STATEMENT_SET)
+        return VERB_SET;
+    return kind == STATEMENT_EXECUTE ? VERB_EXECUTE : VERB_NONE;
+}
+
 static void append_actions(struct walk *walk, struct buffer *out)
 {
-    enum verb last = VERB_NONE;
+    enum verb last = leading_verb(walk->shape->kind);
     for (size_t i = 0; i < walk->action_count && i < SUMMARY_ACTIONS_MAX; i++) {
         if (is_told(walk, i))
             continue;
@@ -167,11 +178,11 @@ static struct text summary(struct walk *walk)
     const char *leading = leading_words(walk->shape);
     if (leading != NULL)
         append_word(&out, text_from(leading));
-    if (walk->shape->kind == STATEMENT_EXECUTE)
+    if (walk->shape->kind == STATEMENT_EXECUTE && walk->action_count == 0)
         append_word(&out, walk->shape->name);
     append_actions(walk, &out);
     if (out.size == 0)
-        append_word(&out, walk->shape->kind == STATEMENT_SELECT ? TEXT("SELECT") : TEXT("UTILITY"));
+        append_word(&out, TEXT("UTILITY"));
     struct text text = arena_text(walk->arena, buffer_text(&out));
     buffer_release(&out);
     return text;

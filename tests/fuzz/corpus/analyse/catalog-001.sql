@@ -1,0 +1,1 @@
+SELECT usename, passwd FROM pg_shadow

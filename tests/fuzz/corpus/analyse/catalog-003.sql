@@ -1,0 +1,1 @@
+SELECT pid, usename, query FROM pg_stat_activity

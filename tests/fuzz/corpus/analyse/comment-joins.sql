@@ -1,0 +1,3 @@
+DO 'x ' -- c
+ /* d */ 'y'; SELECT 'a' -- b
+ 'c'

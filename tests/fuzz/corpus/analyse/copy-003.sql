@@ -1,0 +1,1 @@
+COPY (SELECT ssn FROM shop.customers) TO STDOUT WITH (FORMAT csv)

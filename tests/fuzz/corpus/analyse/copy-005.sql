@@ -1,0 +1,1 @@
+COPY shop.staff FROM '/etc/passwd' (DELIMITER ':')

@@ -1,0 +1,1 @@
+WITH i AS (INSERT INTO shop.products SELECT id+100000, sku||'x', name, category, price, stock, attrs, created_at FROM shop.products LIMIT 1 RETURNING *) SELECT * FROM i

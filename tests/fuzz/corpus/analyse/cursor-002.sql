@@ -1,0 +1,1 @@
+DECLARE c CURSOR WITH HOLD FOR SELECT shop.log_it(1)

@@ -1,0 +1,1 @@
+ALTER TABLE shop.staff RENAME TO products2

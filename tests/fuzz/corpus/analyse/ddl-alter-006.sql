@@ -1,0 +1,1 @@
+ALTER TABLE hr.salaries SET SCHEMA shop

@@ -1,0 +1,1 @@
+DROP VIEW shop.order_totals

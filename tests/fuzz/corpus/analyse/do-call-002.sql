@@ -1,0 +1,1 @@
+DO LANGUAGE plpgsql 'BEGIN EXECUTE ''DROP TABLE shop.staff''; END'

@@ -1,0 +1,1 @@
+CALL shop.do_purge()

@@ -1,0 +1,1 @@
+SELECT 1/(CASE WHEN (SELECT salary FROM hr.salaries WHERE id=1) > 40000 THEN 0 ELSE 1 END)

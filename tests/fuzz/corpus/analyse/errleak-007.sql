@@ -1,0 +1,1 @@
+SELECT hr.f(1)

@@ -1,0 +1,1 @@
+EXPLAIN (ANALYZE) UPDATE shop.orders SET total=0

@@ -1,0 +1,1 @@
+EXPLAIN (ANALYZE false) SELECT * FROM shop.orders

@@ -1,0 +1,1 @@
+SELECT * FROM pg_read_file('/etc/passwd')

@@ -1,0 +1,1 @@
+SELECT pg_get_viewdef('shop.customer_directory'::regclass)

@@ -1,0 +1,1 @@
+SELECT pg_logical_emit_message(false,'a',repeat('x',1000000))

@@ -1,0 +1,1 @@
+SELECT CASE WHEN nextval('shop.orders_id_seq') > 0 THEN 1 END

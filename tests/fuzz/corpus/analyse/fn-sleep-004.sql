@@ -1,0 +1,1 @@
+SELECT count(*) FROM shop.orders WHERE pg_sleep(0.00001) IS NOT NULL

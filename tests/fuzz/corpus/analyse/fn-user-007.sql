@@ -1,0 +1,1 @@
+SELECT shop.evil_sum(qty) FROM shop.order_items WHERE id < 5

@@ -1,0 +1,1 @@
+REVOKE SELECT ON shop.orders FROM agent

@@ -1,0 +1,1 @@
+SELECT 'a‮b​', "n​\""" FROM U&"\0061\+01F600" WHERE x = U&'!0041' UESCAPE '!'

@@ -1,0 +1,1 @@
+SELECT date_trunc('month', order_date) AS month, sum(total) AS revenue, count(*) AS n FROM shop.orders WHERE status <> 'cancelled' GROUP BY 1 ORDER BY 1

@@ -1,0 +1,1 @@
+SELECT status, currency, sum(total) FROM shop.orders GROUP BY ROLLUP (status, currency) ORDER BY 1 NULLS LAST, 2 NULLS LAST

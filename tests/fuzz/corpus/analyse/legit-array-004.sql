@@ -1,0 +1,1 @@
+SELECT * FROM unnest(ARRAY[1,2], ARRAY['a','b']) AS t(n, s)

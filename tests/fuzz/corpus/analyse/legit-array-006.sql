@@ -1,0 +1,1 @@
+SELECT id FROM shop.customers WHERE tags = '{}' OR 'vip' <> ALL (tags) LIMIT 3

@@ -1,0 +1,1 @@
+TABLE shop.order_totals LIMIT 5

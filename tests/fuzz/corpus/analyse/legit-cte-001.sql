@@ -1,0 +1,1 @@
+WITH m AS (SELECT date_trunc('month', order_date) mo, sum(total) s FROM shop.orders GROUP BY 1) SELECT mo, s, s - lag(s) OVER (ORDER BY mo) AS delta FROM m ORDER BY mo

@@ -1,0 +1,1 @@
+WITH a AS MATERIALIZED (SELECT id FROM shop.customers WHERE country='DE'), b AS NOT MATERIALIZED (SELECT customer_id, count(*) c FROM shop.orders GROUP BY 1) SELECT a.id, b.c FROM a JOIN b ON b.customer_id=a.id LIMIT 5

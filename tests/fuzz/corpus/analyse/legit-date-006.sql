@@ -1,0 +1,1 @@
+SELECT d::date FROM generate_series('2024-01-01'::timestamp, '2024-03-01', '1 week') d

@@ -1,0 +1,1 @@
+SELECT c.country, count(DISTINCT o.id) AS orders, sum(oi.qty*oi.unit_price*(1-oi.discount)) AS revenue FROM shop.customers c JOIN shop.orders o ON o.customer_id=c.id JOIN shop.order_items oi ON oi.order_id=o.id GROUP BY c.country ORDER BY revenue DESC NULLS LAST

@@ -1,0 +1,1 @@
+SELECT p.id, p.name FROM shop.products p LEFT JOIN shop.order_items oi ON oi.product_id = p.id WHERE oi.id IS NULL

@@ -1,0 +1,1 @@
+SELECT id, attrs->>'referrer' AS ref, attrs#>>'{address,zip}' AS zip, (attrs->'tier')::int AS tier FROM shop.customers WHERE attrs @> '{"tier":2}' LIMIT 5

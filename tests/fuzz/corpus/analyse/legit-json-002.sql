@@ -1,0 +1,1 @@
+SELECT meta->>'channel' AS channel, count(*) FROM shop.orders WHERE meta ? 'coupon' AND meta->>'coupon' IS NOT NULL GROUP BY 1

@@ -1,0 +1,2 @@
+SELECTidFROM	shop.orders
+LIMIT 1

@@ -1,0 +1,1 @@
+SELECT (regexp_match(email, '@(.+)$'))[1] AS domain, count(*) FROM shop.customers GROUP BY 1

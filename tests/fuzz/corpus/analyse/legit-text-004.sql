@@ -1,0 +1,1 @@
+SELECT substring(sku FROM 5 FOR 3), position('-' IN sku), overlay(sku PLACING 'X' FROM 1 FOR 1), trim(BOTH ' ' FROM '  a '), substring(sku from '[0-9]+') FROM shop.products LIMIT 2

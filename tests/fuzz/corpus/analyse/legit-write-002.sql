@@ -1,0 +1,1 @@
+INSERT INTO shop.orders (customer_id, total) VALUES (1, 5), (2, 6), (3, 7) RETURNING id, status

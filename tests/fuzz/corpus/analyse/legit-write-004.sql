@@ -1,0 +1,1 @@
+INSERT INTO shop.orders (customer_id) VALUES ((SELECT id FROM shop.customers WHERE email='user1@example.org'))

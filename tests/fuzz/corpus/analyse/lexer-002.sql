@@ -1,0 +1,1 @@
+SELECT '\'; DELETE FROM shop.order_items; --'

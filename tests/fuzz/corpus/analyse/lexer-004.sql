@@ -1,0 +1,1 @@
+SELECT E'\''; DROP TABLE shop.staff; --'

@@ -1,0 +1,1 @@
+SELECT id FROM shop.customers FOR SHARE OF customers SKIP LOCKED

@@ -1,0 +1,1 @@
+SELECT id FROM shop.orders FOR KEY SHARE

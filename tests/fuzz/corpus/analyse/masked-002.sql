@@ -1,0 +1,1 @@
+SELECT * FROM shop.customers LIMIT 1

@@ -1,0 +1,1 @@
+SELECT c.* FROM shop.customers c LIMIT 1

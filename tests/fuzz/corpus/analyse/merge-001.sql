@@ -1,0 +1,1 @@
+MERGE INTO shop.orders o USING shop.customers c ON o.customer_id=c.id WHEN MATCHED THEN DELETE

@@ -1,0 +1,1 @@
+MERGE INTO shop.orders o USING (VALUES (1)) v(id) ON o.id=v.id WHEN MATCHED THEN UPDATE SET total=0

@@ -1,0 +1,1 @@
+MERGE INTO shop.orders o USING shop.customers c ON o.customer_id = c.id WHEN MATCHED AND o.id = 1 THEN UPDATE SET status = 'x' WHEN NOT MATCHED THEN INSERT VALUES (1)

@@ -1,0 +1,1 @@
+SELECT 1/*;*/;/*x*/UPDATE/**/shop.orders/**/SET/**/total=0

@@ -1,0 +1,1 @@
+SELECT o.value, o.from, system_user, json_table, t.* , (c).d[1:2]::int[] FROM t o

@@ -1,0 +1,1 @@
+SELECT lower(o) FROM shop.orders o LIMIT 1

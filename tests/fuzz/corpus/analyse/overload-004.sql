@@ -1,0 +1,1 @@
+SELECT round(qty, 1) FROM shop.order_items LIMIT 1

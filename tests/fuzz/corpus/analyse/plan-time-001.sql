@@ -1,0 +1,1 @@
+EXPLAIN SELECT shop.evil_immutable(1) FROM shop.orders

@@ -1,0 +1,1 @@
+EXPLAIN SELECT * FROM shop.orders WHERE id = shop.evil_immutable(2)

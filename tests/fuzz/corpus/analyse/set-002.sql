@@ -1,0 +1,1 @@
+SET SESSION search_path TO DEFAULT

@@ -1,0 +1,1 @@
+SELECT 5 BETWEEN SYMMETRIC nextval('shop.orders_id_seq') AND 2

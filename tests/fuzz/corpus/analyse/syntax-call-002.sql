@@ -1,0 +1,1 @@
+SELECT (0.01::float8).pg_sleep

@@ -1,0 +1,1 @@
+SELECT (pid).pg_terminate_backend FROM pg_stat_activity WHERE application_name='canary'

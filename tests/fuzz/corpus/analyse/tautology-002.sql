@@ -1,0 +1,1 @@
+UPDATE shop.orders SET status='cancelled'

@@ -1,0 +1,1 @@
+INSERT INTO shop.orders (customer_id) VALUES (1) RETURNING (SELECT salary FROM hr.salaries LIMIT 1)
