@@ -183,7 +183,8 @@ struct shape {
     const struct setting_use *settings; /* judged by rules/settings, besides the actions */
     size_t setting_count;
 
-    const struct shape *inner; /* PREPARE, DECLARE, EXPLAIN; its actions are in `actions` too */
+    const struct shape *inner; /* PREPARE, DECLARE, EXPLAIN; CREATE TABLE AS EXECUTE, which is only for
+                                  `all` on `*`. Its actions are in `actions` too */
     struct text name;          /* prepared statement, cursor, savepoint; see statement_kind */
     int64_t hold;              /* EXECUTE pgwicket_hold(N): N; 0 otherwise */
     struct text pgwicket_show; /* SHOW pgwicket.X: "X"; empty otherwise */

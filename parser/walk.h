@@ -11,7 +11,7 @@
  *   walk_expression.c  every expression node
  *   walk_function.c function calls, operators, types and casts
  *   walk_where.c    how strong a WHERE is
- *   walk_utility.c, walk_ddl.c, walk_session.c …   every other statement kind
+ *   walk_utility.c  every other statement kind, with the files of walk_utility.h
  */
 #ifndef PGWICKET_PARSER_WALK_H
 #define PGWICKET_PARSER_WALK_H

@@ -41,7 +41,7 @@ static void partition(struct walk *walk, const PartitionCmd *command, bool attac
     }
     child = target_relation(walk, command->name);
     act(walk, VERB_ALTER, &child);
-    if (attaches)
+    if (attaches && !child.inside_table)
         attach(walk, &child);
     partition_bound(walk, command->bound);
     walk->shape->not_in_block |= command->concurrent;
@@ -73,6 +73,7 @@ static bool alter_plainly(const AlterTableCmd *command)
     case AT_SetStatistics:
     case AT_SetStorage:
     case AT_SetCompression:
+    case AT_AlterConstraint:
     case AT_ValidateConstraint:
     case AT_ClusterOn:
     case AT_DropCluster:
@@ -118,7 +119,6 @@ static void alter_with_definition(struct walk *walk, struct alteration *alterati
         alter_with_column(walk, alteration, command->def);
         break;
     case AT_AddConstraint:
-    case AT_AlterConstraint:
     case AT_AddIdentity:
         alter_with_constraint(walk, alteration, command->def);
         break;

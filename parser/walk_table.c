@@ -217,14 +217,37 @@ void table_constraint(struct walk *walk, struct draft *draft, Constraint *constr
 
 /* --- columns --------------------------------------------------------------------------------- */
 
+/* Words for an integer with a sequence, which the server replaces before it looks for types. */
+static bool is_serial(const TypeName *type)
+{
+    static const char *const names[] = {
+        "smallserial", "serial2", "serial", "serial4", "bigserial", "serial8",
+    };
+    const Node *name = list_length(type->names) == 1 ? linitial(type->names) : NULL;
+
+    if (name == NULL || !IsA(name, String) || type->pct_type)
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+        if (strcmp(strVal(name), names[i]) == 0)
+            return true;
+    return false;
+}
+
+static void column_type(struct walk *walk, TypeName *type)
+{
+    if (type != NULL && is_serial(type))
+        type_mention(walk, type);
+    else if (type != NULL)
+        walk_type(walk, type);
+}
+
 void column_definition(struct walk *walk, struct draft *draft, ColumnDef *column)
 {
     ListCell *cell;
 
     if (column->cooked_default != NULL || column->identitySequence != NULL)
         walk_unknown(walk, "column", T_ColumnDef, column->location);
-    if (column->typeName != NULL)
-        walk_type(walk, column->typeName);
+    column_type(walk, column->typeName);
     if (column->collClause != NULL)
         strings_only(walk, column->collClause->collname);
     draft_expression(walk, draft, column->raw_default);
