@@ -264,20 +264,19 @@ static void refuse_execute(struct session *s, struct portal *portal, const char 
     refuse(s, portal->judged, &error, 0);
 }
 
-/* A hold needs its batch for itself: what is behind it must be the Sync. STEP_WAIT until it is seen. */
-static enum step hold_is_alone(struct session *s, struct text following, bool *alone)
+/* A hold needs its batch for itself, but for the beginning of a transaction in front of it (a driver may glue
+ * BEGIN to the first statement). */
+static bool hold_is_alone(const struct session *s, struct text following)
 {
-    *alone = s->batch_executes == 0 && (following.size == 0 || following.bytes[0] == FRONTEND_SYNC);
-    return *alone && following.size == 0 ? STEP_WAIT : STEP_DONE;
+    return (s->batch_executes == 0 || transaction_is_fresh(s)) && following.bytes[0] == FRONTEND_SYNC;
 }
 
 static enum step execute_gated(struct session *s, struct portal *portal,
                                const struct execute_message *message, struct text following)
 {
     bool held = portal->judged->stored != NULL || portal->decision->verdict == VERDICT_HOLD;
-    bool alone = true;
-    if (held && hold_is_alone(s, following, &alone) == STEP_WAIT)
-        return STEP_WAIT;
+    if (held && following.size == 0)
+        return STEP_WAIT; /* what is behind it is looked at below */
     if (session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
     if (s->skipping)
@@ -289,7 +288,7 @@ static enum step execute_gated(struct session *s, struct portal *portal,
                                   TEXT("current transaction is aborted, commands ignored until end of "
                                        "transaction block"),
                                   TEXT(""), TEXT(""), 0));
-    else if (!alone)
+    else if (held && !hold_is_alone(s, following))
         refuse_execute(s, portal, "pgwicket: a held statement must be sent by itself; nothing was run");
     else if (message->rows_max != 0)
         refuse_execute(s, portal,

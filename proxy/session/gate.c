@@ -403,7 +403,8 @@ static bool wants_estimate(const struct session *s)
 {
     const struct decision *decision = s->gate.portal->decision;
     const struct shape *shape = gate_shape(&s->gate);
-    return explainable(shape) && s->batch_executes == 0 &&
+    /* Its Sync must not commit what the client's batch has done so far. */
+    return explainable(shape) && (s->batch_executes == 0 || s->status == 'T') &&
            (decision->verdict == VERDICT_HOLD || decision->needs_cost ||
             decision->write_rows_max != LIMIT_NONE);
 }
@@ -487,6 +488,9 @@ void gate_run(struct session *s)
     }
     portal->executed = true;
     gate_become(s, GATE_RUN);
+    /* Over its limit inside a transaction it leaves that failed: then nothing can be asked any more. */
+    if (gate->settings.size == 0 && has_hold_rule(portal->judged->view.policy))
+        send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
     if (gate->origin == ORIGIN_QUERY) {
         close_unnamed(s);
         gate_send_converted(s, portal->judged->print);
@@ -546,9 +550,11 @@ void gate_row(struct session *s, enum injected_purpose purpose, struct text body
         }
         break;
     case PURPOSE_RUN_ID:
-        for (uint16_t i = 0; i < ARRAY_SIZE(gate->run_id); i++)
-            gate->run_known = data_row_column(body, i, &value) &&
-                              (gate->run_id[i] = arena_text(&gate->arena, value), true);
+        gate->run_known = true;
+        for (uint16_t i = 0; i < ARRAY_SIZE(gate->run_id); i++) {
+            gate->run_known = data_row_column(body, i, &value) && gate->run_known;
+            gate->run_id[i] = arena_text(&gate->arena, value);
+        }
         break;
     case PURPOSE_PINS:
         pins_row(s, body);
@@ -565,6 +571,16 @@ static struct error_text reply_too_large(void)
         .message = TEXT("pgwicket: the rows of RETURNING are larger than 8 MiB; rolled back, nothing was "
                         "changed"),
         .hint = TEXT("Return fewer columns, or work in smaller steps.")};
+}
+
+struct error_text gate_not_alone(void)
+{
+    return (struct error_text){
+        .sqlstate = "42501",
+        .message = TEXT("pgwicket: a statement that needs a person's approval must be sent by itself; nothing "
+                        "was changed"),
+        .hint = TEXT("Send the statement in a batch of its own: Parse, Bind, Execute without a row count, "
+                     "Sync.")};
 }
 
 /* For the record of its outcome, written at ReadyForQuery. */
@@ -596,9 +612,16 @@ static void accept_run(struct session *s)
     gate_end(s);
 }
 
-/* A hold rule is next: back to where it was before, without the client noticing. */
+/* A hold rule is next: back to where it was before, without the client noticing; which it would, were
+ * there other work in the batch. */
 static void undo_run(struct session *s)
 {
+    if (s->batch_executes > 1 && s->gate.transaction == 'I') {
+        struct error_text error = gate_not_alone();
+        gate_fail_with(s, &error);
+        gate_show_error(s);
+        return;
+    }
     gate_become(s, GATE_RUN_UNDO);
     send_poison(s, TEXT(""));
     send_sync(s, ROLE_INJECTED);

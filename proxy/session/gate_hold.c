@@ -140,8 +140,7 @@ static struct judged *judge_stored(struct session *s, const struct hold *hold)
                                         .types = types.bytes};
     struct judged *stored = session_judge(s, hold->statement, &parse);
     buffer_release(&types);
-    stored->stored = hold_copy(&stored->arena, hold);
-    stored->print = stored->stored->statement;
+    judged_set_stored(stored, hold);
     return stored;
 }
 
@@ -212,10 +211,25 @@ static void create(struct session *s)
     post(s, request);
 }
 
+/* What came before it in the batch would be committed by our own Sync. */
+static bool alone(struct session *s)
+{
+    if (s->batch_executes == 0 || s->gate.transaction == 'T')
+        return true;
+    struct error_text error = gate_not_alone();
+    (void)!report_statement(s, s->gate.portal->judged, s->gate.portal, 0, s->statement_number,
+                            VERDICT_REJECT, &error);
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+    return false;
+}
+
 void hold_start(struct session *s)
 {
     struct gate *gate = &s->gate;
     struct error_text error;
+    if (!alone(s))
+        return;
     if (!held_possible(gate_shape(gate), gate->portal->decision, &error)) {
         (void)!report_statement(s, gate->portal->judged, gate->portal, 0, s->statement_number,
                                 VERDICT_REJECT, &error);
@@ -335,6 +349,8 @@ static void stored(struct session *s, const struct hold *hold)
 
 void hold_start_stored(struct session *s)
 {
+    if (!alone(s))
+        return;
     gate_become(s, GATE_STORE);
     stored(s, s->gate.portal->judged->stored);
 }
@@ -402,18 +418,14 @@ static void claimed(struct session *s, const struct hold_request *request)
     }
     keep_hold(s, request->holds[0]);
     struct portal *portal = s->gate.portal;
-    struct judged *again = session_judge_again(s, portal->judged);
-    bool rejected = again->judgement.verdict == VERDICT_REJECT;
-    struct error_text error = again->judgement.error;
-    if (rejected) {
-        post_and_forget(s, finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
-        gate_fail_with(s, &error);
-    }
-    judged_release(again);
-    if (rejected)
-        gate_show_error(s);
-    else
+    portal_judge_again(s, portal);
+    if (portal->judged->judgement.verdict != VERDICT_REJECT) {
         run(s);
+        return;
+    }
+    post_and_forget(s, finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
+    gate_fail_with(s, &portal->judged->judgement.error);
+    gate_show_error(s);
 }
 
 static void abort_run(struct session *s)
@@ -684,8 +696,8 @@ static bool commit_outstanding(struct session *s)
 void hold_session_ends(struct session *s)
 {
     struct gate *gate = &s->gate;
-    bool open = gate->state == GATE_HOLD_RUN || gate->state == GATE_HOLD_RECORD ||
-                gate->state == GATE_HOLD_ABORT;
+    bool open = gate->state == GATE_CLAIM || gate->state == GATE_HOLD_RUN ||
+                gate->state == GATE_HOLD_RECORD || gate->state == GATE_HOLD_ABORT;
     if (open && gate->hold != NULL)
         post_and_forget(s, finish_request(s, gate->hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
     if (s->running_hold != 0 && !commit_outstanding(s))

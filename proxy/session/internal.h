@@ -52,6 +52,9 @@ struct judged {
 struct judged *judged_retain(struct judged *judged);
 void judged_release(struct judged *judged); /* NULL is fine */
 
+/* It stands for this hold: its text is sent. */
+void judged_set_stored(struct judged *judged, const struct hold *hold);
+
 /* The only statement of the text, or NULL. */
 const struct statement *judged_single(const struct judged *judged);
 const struct decision *judged_decision(const struct judged *judged);
@@ -80,6 +83,8 @@ struct portal {
 };
 
 struct portal *portal_new(struct judged *judged);
+/* Under the policy and catalog of now. */
+void portal_judge_again(struct session *s, struct portal *portal);
 struct portal *portal_retain(struct portal *portal);
 void portal_release(struct portal *portal); /* NULL is fine */
 
@@ -364,6 +369,7 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
 /* Shows gate.error in the way its origin demands, and ends the gate. */
 void gate_show_error(struct session *s);
 void gate_fail_with(struct session *s, const struct error_text *error);
+struct error_text gate_not_alone(void); /* a hold among other statements */
 void gate_relay_reply(struct session *s);
 void gate_settle(struct session *s); /* Sync, then CommandComplete and ReadyForQuery for the client */
 struct text gate_values(const struct portal *portal); /* Bind's part before the result formats */

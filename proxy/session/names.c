@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKETS = 128 };
+enum {
+    BUCKETS = 128,
+    SIGNIFICANT = 63, /* the server's own tables compare no more of a name (NAMEDATALEN - 1) */
+};
 
 struct entry {
     struct entry *next;
@@ -52,6 +55,13 @@ void names_free(struct names *names)
     free(names);
 }
 
+/* Two names that are one to the server must be one here: else the second would be judged as what the first
+ * meant. */
+static struct text significant(struct text name)
+{
+    return name.size > SIGNIFICANT ? text_front(name, SIGNIFICANT) : name;
+}
+
 static struct entry **bucket_of(struct names *names, struct text name)
 {
     uint32_t hash = 2166136261u;
@@ -62,6 +72,7 @@ static struct entry **bucket_of(struct names *names, struct text name)
 
 static struct entry *find(struct names *names, struct text name)
 {
+    name = significant(name);
     struct entry *entry = *bucket_of(names, name);
     while (entry != NULL && !text_equal((struct text){entry->name, entry->name_size}, name))
         entry = entry->next;
@@ -70,6 +81,7 @@ static struct entry *find(struct names *names, struct text name)
 
 static struct entry *find_or_add(struct names *names, struct text name)
 {
+    name = significant(name);
     struct entry *entry = find(names, name);
     if (entry != NULL)
         return entry;
@@ -85,6 +97,7 @@ static struct entry *find_or_add(struct names *names, struct text name)
 
 static void remove_if_empty(struct names *names, struct text name)
 {
+    name = significant(name);
     struct entry **link = bucket_of(names, name);
     while (*link != NULL && !text_equal((struct text){(*link)->name, (*link)->name_size}, name))
         link = &(*link)->next;

@@ -3,7 +3,8 @@
  *
  * A definition counts at once for what the client sends next (pending), and for good when the server
  * has answered it (confirmed). If it failed or was skipped, the object from before is back.
- * Used for prepared statements and for portals and cursors, which share one space of names.
+ * Used for prepared statements and for portals and cursors, which share one space of names. As in the
+ * server, names that agree in their first 63 bytes are one.
  */
 #ifndef PGWICKET_SESSION_NAMES_H
 #define PGWICKET_SESSION_NAMES_H

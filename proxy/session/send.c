@@ -133,12 +133,13 @@ static void set_poison(struct request *request, struct text error_body)
     request->poison_size = error_body.size;
 }
 
-/* The name of a prepared statement that cannot exist: the prefix is refused to clients, and pgwicket
- * never prepares anything under this name. It leads from the server's log to the audit record. */
+/* The name of a prepared statement that cannot exist: names that begin with pgwicket_ are refused to
+ * clients, in Parse and in PREPARE, and pgwicket never prepares anything under this one. It leads from the
+ * server's log to the audit record. */
 static struct text impossible_name(struct session *s, struct buffer *name)
 {
     buffer_init(name, 256);
-    buffer_printf(name, "pgwicket: rejected (session %.*s, statement %lld)",
+    buffer_printf(name, "pgwicket_: rejected (session %.*s, statement %lld)",
                   TEXT_ARGS(s->setup.session_id), (long long)s->statement_number);
     return buffer_text(name);
 }

@@ -173,6 +173,16 @@ static void show_poison(struct session *s, const struct request *head,
         relay_error(s, (struct text){head->poison, head->poison_size});
 }
 
+static bool sync_outstanding(struct session *s)
+{
+    for (size_t i = 0; i < s->queue.count; i++)
+        if (queue_at(&s->queue, i)->kind == REQUEST_SYNC)
+            return true;
+    return false;
+}
+
+/* While the gate does not work, what is injected asks for the pins: with a Sync of its own, or in the client's
+ * batch. */
 static void show_error(struct session *s, struct request *head, struct text body,
                        const struct error_fields *fields)
 {
@@ -182,6 +192,9 @@ static void show_error(struct session *s, struct request *head, struct text body
             relay_error(s, body);
         else
             show_poison(s, head, fields);
+    } else if (s->gate.state == GATE_NONE && head->role == ROLE_INJECTED) {
+        if (!sync_outstanding(s))
+            relay_error(s, body); /* the server skips what the client sends: it must be told */
     } else if (head->role == ROLE_INJECTED || head->keep_reply ||
                (head->role == ROLE_QUIET && s->gate.state != GATE_NONE)) {
         gate_error(s, body);

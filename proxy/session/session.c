@@ -217,9 +217,11 @@ static enum step client_message(struct session *s, const struct frame *frame, st
     }
 }
 
-static bool is_copy_message(uint8_t type)
+/* While the server takes data it wants nothing else, but ignores a Flush or Sync that came early. */
+static bool may_come_in_copy(uint8_t type)
 {
-    return type == FRONTEND_COPY_DATA || type == FRONTEND_COPY_DONE || type == FRONTEND_COPY_FAIL;
+    return type == FRONTEND_COPY_DATA || type == FRONTEND_COPY_DONE || type == FRONTEND_COPY_FAIL ||
+           type == FRONTEND_FLUSH || type == FRONTEND_SYNC || type == FRONTEND_TERMINATE;
 }
 
 /* Query and Parse beyond the limit are swallowed as they come and answered with an error. */
@@ -307,7 +309,12 @@ static size_t take_client_message(struct session *s, struct text bytes)
         s->copy_left = (int64_t)(frame.size - bytes.size);
         return bytes.size;
     }
-    if (s->state != SESSION_READY && !(in_copy && is_copy_message(frame.type)))
+    if (in_copy && !may_come_in_copy(frame.type)) {
+        session_fatal(s, "08P01", TEXT("unexpected message type during COPY from stdin"),
+                      SESSION_END_PROTOCOL);
+        return 0;
+    }
+    if (s->state != SESSION_READY && !in_copy)
         return 0;
     struct text following = {bytes.bytes + frame.size, bytes.size - frame.size};
     if (client_message(s, &frame, following) == STEP_WAIT)

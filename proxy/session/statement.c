@@ -106,17 +106,26 @@ struct judged *session_judge(struct session *s, struct text sql, const struct pa
     return judged;
 }
 
+void judged_set_stored(struct judged *judged, const struct hold *hold)
+{
+    judged->stored = hold_copy(&judged->arena, hold);
+    judged->print = judged->stored->statement;
+}
+
 struct judged *session_judge_again(struct session *s, struct judged *judged)
 {
     struct session_view view;
     s->port.view(s->port.context, &view);
     bool same = view.generation == judged->view.generation && view.paused == judged->view.paused;
     s->port.release_view(s->port.context, view.reference);
-    if (same || judged->stored != NULL)
+    if (same)
         return judged_retain(judged);
     const struct parse_message parse = {.type_count = judged->type_count,
                                         .types = (const uint8_t *)judged->type_bytes.bytes};
-    return session_judge(s, judged->original, &parse);
+    struct judged *again = session_judge(s, judged->original, &parse);
+    if (judged->stored != NULL)
+        judged_set_stored(again, judged->stored);
+    return again;
 }
 
 struct portal *portal_new(struct judged *judged)
@@ -132,6 +141,15 @@ struct portal *portal_new(struct judged *judged)
     if (portal->decision != NULL && portal->decision->verdict == VERDICT_ALLOW)
         portal->rows_max = portal->decision->select_rows_max;
     return portal;
+}
+
+void portal_judge_again(struct session *s, struct portal *portal)
+{
+    struct judged *again = session_judge_again(s, portal->judged);
+    if (again != portal->judged)
+        portal->decision = judged_decision(again); /* the old one goes with what it was made from */
+    judged_release(portal->judged);
+    portal->judged = again;
 }
 
 struct portal *portal_retain(struct portal *portal)
