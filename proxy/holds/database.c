@@ -18,6 +18,7 @@
 enum { SCHEMA_VERSION = 1, BUSY_MS = 1000, APPLICATION_ID = 0x70677768 };
 
 #define NEWEST_FIRST " ORDER BY id DESC"
+#define SOME_OLD     "SELECT id FROM hold WHERE finished BETWEEN 1 AND ? LIMIT 100"
 
 static const char *const query_texts[QUERY_COUNT] = {
     [QUERY_BEGIN] = "BEGIN IMMEDIATE",
@@ -40,10 +41,13 @@ static const char *const query_texts[QUERY_COUNT] = {
     [QUERY_DUE] = "SELECT id FROM (SELECT id FROM hold WHERE state = 'pending' AND expires"
                   " BETWEEN 1 AND ?1 UNION ALL SELECT id FROM hold WHERE state = 'released'"
                   " AND run_until BETWEEN 1 AND ?1) WHERE id > ?2 ORDER BY id LIMIT 1",
-    [QUERY_DELETE_OLD] = "DELETE FROM hold WHERE id IN (SELECT id FROM hold WHERE finished"
-                         " BETWEEN 1 AND ? LIMIT 100) RETURNING state",
+    [QUERY_DELETE_OLD] = "DELETE FROM hold WHERE id IN (" SOME_OLD ") RETURNING state",
     [QUERY_COUNTS] = "SELECT state, count(*) FROM hold GROUP BY state",
 };
+
+#define APPROVAL_CREATE                                                                            \
+    "CREATE TABLE approval (hold INTEGER NOT NULL REFERENCES hold ON DELETE CASCADE,"              \
+    " approver TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (hold, approver)) STRICT"
 
 static const char *const schema_texts[] = {
     "CREATE TABLE schema (version INTEGER NOT NULL) STRICT",
@@ -51,8 +55,7 @@ static const char *const schema_texts[] = {
     "CREATE INDEX hold_state ON hold (state, agent)",
     "CREATE INDEX hold_match ON hold (\"match\")",
     "CREATE INDEX hold_finished ON hold (finished)",
-    "CREATE TABLE approval (hold INTEGER NOT NULL REFERENCES hold ON DELETE CASCADE,"
-    " approver TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (hold, approver)) STRICT",
+    APPROVAL_CREATE,
     "INSERT INTO schema VALUES (1)",
 };
 

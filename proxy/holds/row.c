@@ -96,7 +96,7 @@ static bool bind_column(sqlite3_stmt *statement, int at, const struct hold *hold
     case SETTINGS:
         return bind_list(statement, at, hold, pack_settings);
     }
-    INVARIANT(!"a column kind");
+    INVARIANT(false && "a column kind");
     return false;
 }
 
@@ -172,7 +172,7 @@ static bool read_column(struct arena *arena, sqlite3_stmt *select, int at, struc
     case SETTINGS:
         return unpack_settings(arena, bytes, hold);
     }
-    INVARIANT(!"a column kind");
+    INVARIANT(false && "a column kind");
     return false;
 }
 

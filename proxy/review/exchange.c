@@ -48,7 +48,7 @@ static const char *reason_of(int status)
     for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
         if (reasons[i].status == status)
             return reasons[i].reason;
-    INVARIANT(!"a status that has a reason");
+    INVARIANT(false && "a status that has a reason");
     return "";
 }
 
