@@ -71,6 +71,14 @@ static bool not_columns_hold(const struct matching *matching, const struct rule 
     return true;
 }
 
+/* COPY TO STDOUT is bulk export: what may be read row by row may not be carried off whole, unless the
+ * rule says how much, or allows everything. */
+static bool is_unbounded_copy(const struct matching *matching, const struct rule *rule)
+{
+    return matching->shape->kind == STATEMENT_COPY_OUT && matching->action->verb == VERB_SELECT &&
+           rule->verdict == VERDICT_ALLOW && !rule->all_verbs;
+}
+
 /* A select's rows are counted as they pass; those of a write must be proven, known, or countable. */
 static enum condition rows_condition(const struct matching *matching, const struct rule *rule,
                                      struct condition_result *result)
@@ -79,7 +87,7 @@ static enum condition rows_condition(const struct matching *matching, const stru
     const struct numbers *numbers = matching->numbers;
     bool is_proven = action->rows_max != ROWS_UNPROVEN && !action->foreign_key_actions;
     if (rule->max_rows == LIMIT_NONE)
-        return CONDITION_NONE;
+        return is_unbounded_copy(matching, rule) ? CONDITION_UNBOUNDED_COPY : CONDITION_NONE;
     if (!verb_is_write(action->verb)) {
         result->open_rows = rule->max_rows;
         return CONDITION_NONE;

@@ -30,6 +30,7 @@ static const char *const condition_names[CONDITION_COUNT] = {
     [CONDITION_TWO_PHASE] = "",
     [CONDITION_EXPLAIN_ANALYZE] = "",
     [CONDITION_NOT_COUNTABLE] = "max_rows",
+    [CONDITION_UNBOUNDED_COPY] = "max_rows",
     [CONDITION_HELD_FORM] = "",
     [CONDITION_UNREHEARSABLE] = "unrehearsed",
 };

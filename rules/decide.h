@@ -37,6 +37,7 @@ enum condition {
     CONDITION_TWO_PHASE,    /* only for `all` on `*` */
     CONDITION_EXPLAIN_ANALYZE, /* of a limited or held statement */
     CONDITION_NOT_COUNTABLE,   /* rows cannot be counted before commit (spec 3.2) */
+    CONDITION_UNBOUNDED_COPY,  /* COPY TO STDOUT by a select rule that bounds no rows */
     CONDITION_HELD_FORM,       /* needs approval, but came as COPY, PREPARE, DECLARE or EXPLAIN */
     CONDITION_UNREHEARSABLE,   /* needs approval, but may not be rehearsed (spec 4.2) */
     CONDITION_COUNT,

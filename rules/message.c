@@ -257,6 +257,15 @@ static void say_not_countable(const struct telling *telling)
                               "WITH and not prepared by PREPARE.");
 }
 
+static void say_unbounded_copy(const struct telling *telling)
+{
+    say_nearest(telling, "max_rows");
+    telling->out->message = arena_printf(
+        telling->arena, "pgwicket: COPY of %.*s is not allowed: its rule sets no max_rows" NOTHING_RUN,
+        TEXT_ARGS(telling->object));
+    telling->out->hint = TEXT("Use SELECT. COPY is bulk export: a rule opens it by naming max_rows.");
+}
+
 static void say_setting(const struct telling *telling)
 {
     struct text problem = TEXT(""), name = telling->decision->subject;
@@ -336,6 +345,7 @@ static say_function *const say[CONDITION_COUNT] = {
     [CONDITION_TWO_PHASE] = say_two_phase,
     [CONDITION_EXPLAIN_ANALYZE] = say_explain_analyze,
     [CONDITION_NOT_COUNTABLE] = say_not_countable,
+    [CONDITION_UNBOUNDED_COPY] = say_unbounded_copy,
     [CONDITION_HELD_FORM] = say_held_form,
     [CONDITION_UNREHEARSABLE] = say_unrehearsable,
 };
@@ -475,6 +485,7 @@ static const char *const reasons[CONDITION_COUNT] = {
     [CONDITION_TWO_PHASE] = "only for all on *",
     [CONDITION_EXPLAIN_ANALYZE] = "EXPLAIN ANALYZE of a limited or held statement",
     [CONDITION_NOT_COUNTABLE] = "max_rows cannot be counted",
+    [CONDITION_UNBOUNDED_COPY] = "COPY by a rule without max_rows",
     [CONDITION_HELD_FORM] = "cannot be held in this form",
     [CONDITION_UNREHEARSABLE] = "held, but cannot be rehearsed",
 };
