@@ -248,7 +248,8 @@ void execute_relay(struct session *s, struct portal *portal, struct portal *coun
     request->execution->statement_number = portal->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
     if (shape != NULL)
-        request_changes(s, request, shape_relevant_changes(portal->judged, shape));
+        request_changes(s, request,
+                        shape_relevant_changes(portal->judged, shape) | target_changes(counter));
     if (counter->rows_max != LIMIT_NONE)
         s->limited_outstanding++;
     s->batch_executes++;
@@ -313,7 +314,7 @@ static enum step execute_allowed(struct session *s, struct portal *portal,
     const struct shape *shape = portal_shape(portal);
     if (s->limited_outstanding > 0 && session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
-    if (shape != NULL && (shape->changes & CHANGES_BY_CODE) != 0 &&
+    if (shape != NULL && shape_runs_code(s, shape) &&
         pins_before_code(s, portal->judged) == STEP_WAIT)
         return STEP_WAIT;
     struct error_text error = {0};

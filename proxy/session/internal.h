@@ -301,6 +301,9 @@ enum step session_refresh_for(struct session *s, const struct judged *judged);
 /* Rejected only because the catalog knows no such object, and the agent may be told so. */
 bool judged_server_may_refuse(const struct judged *judged);
 unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape);
+/* Its own code, or that of what it executes or fetches from. */
+bool shape_runs_code(struct session *s, const struct shape *shape);
+unsigned target_changes(const struct portal *target); /* NULL: none */
 
 /* send.c. Each appends to the queue what it sends. */
 struct request *send_request(struct session *s, enum request_kind kind, enum request_role role);

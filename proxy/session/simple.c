@@ -58,6 +58,15 @@ enum step session_refresh_for(struct session *s, const struct judged *judged)
     return STEP_WAIT;
 }
 
+/* SELECT, INSERT, UPDATE, DELETE, MERGE, prepared by PREPARE or by Parse. */
+static bool is_query(const struct judged *judged)
+{
+    const struct shape *shape = &judged_single(judged)->shape;
+    if (shape->kind == STATEMENT_PREPARE && shape->inner != NULL)
+        shape = shape->inner;
+    return shape->kind == STATEMENT_SELECT || shape->kind == STATEMENT_WRITE;
+}
+
 struct portal *session_target(struct session *s, const struct judged *judged,
                               const struct shape *shape, struct error_text *error)
 {
@@ -87,16 +96,39 @@ struct portal *session_target(struct session *s, const struct judged *judged,
     struct portal *portal = NULL;
     if (again->judgement.verdict == VERDICT_REJECT)
         *error = again->judgement.error;
-    else if (judged_gated(again) || decision == NULL)
+    else if (judged_gated(again) || decision == NULL || !is_query(again))
         *error = (struct error_text){
             .sqlstate = "42501",
-            .message = TEXT("pgwicket: EXECUTE of a limited or held statement is not allowed; nothing "
-                            "was run"),
+            .message = TEXT("pgwicket: EXECUTE of a limited or held statement, or of one that is no query, "
+                            "is not allowed; nothing was run"),
             .hint = TEXT("Send the statement itself, not PREPARE and EXECUTE.")};
     else
         portal = portal_new(again);
     judged_release(again);
     return portal;
+}
+
+/* What an EXECUTE, or a FETCH from a cursor, runs changes what the prepared text changes. */
+unsigned target_changes(const struct portal *target)
+{
+    const struct statement *single = target != NULL ? judged_single(target->judged) : NULL;
+    return single != NULL ? shape_relevant_changes(target->judged, &single->shape) : 0;
+}
+
+bool shape_runs_code(struct session *s, const struct shape *shape)
+{
+    const struct judged *target = NULL;
+    if (shape->kind == STATEMENT_EXPLAIN && shape->inner != NULL)
+        shape = shape->inner;
+    if (shape->kind == STATEMENT_FETCH) {
+        const struct portal *cursor = names_find(s->portals, shape->name);
+        target = cursor != NULL ? cursor->judged : NULL;
+    } else if (shape->kind == STATEMENT_EXECUTE) {
+        target = names_find(s->statements, shape->name);
+    }
+    const struct statement *single = target != NULL ? judged_single(target) : NULL;
+    unsigned changes = shape->changes | (single != NULL ? single->shape.changes : 0);
+    return (changes & CHANGES_BY_CODE) != 0;
 }
 
 unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape)
@@ -134,7 +166,7 @@ void query_relay(struct session *s, struct judged *judged, struct portal *portal
     request->execution = execution_new(judged, portal);
     request->execution->statement_number = s->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
-    request_changes(s, request, changes_of(judged));
+    request_changes(s, request, changes_of(judged) | target_changes(portal));
     if (portal != NULL && portal->rows_max != LIMIT_NONE)
         s->limited_outstanding++;
 }
@@ -211,7 +243,7 @@ static enum step prepare(struct session *s, struct judged **judged)
     const struct statement *single = judged_single(*judged);
     if (judged_gated(*judged) && session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
-    if (single != NULL && (single->shape.changes & CHANGES_BY_CODE) != 0 &&
+    if (single != NULL && shape_runs_code(s, &single->shape) &&
         (*judged)->judgement.verdict != VERDICT_REJECT)
         return pins_before_code(s, *judged);
     return STEP_DONE;

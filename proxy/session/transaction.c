@@ -155,7 +155,7 @@ void transaction_completed(struct session *s, const struct statement *statement,
     if ((shape->changes & (CHANGES_SETTINGS | CHANGES_ROLE)) != 0 &&
         (shape->changes & CHANGES_BY_CODE) == 0)
         forget_pins(s);
-    if ((shape->changes & CHANGES_BY_CODE) != 0)
+    if (shape_runs_code(s, shape))
         s->check_pins = s->pins != NULL;
 }
 
