@@ -33,6 +33,8 @@ static bool item_read(struct walk *walk, struct item *item, struct text name,
                       struct resolution *resolution)
 {
     bool found = false;
+    if (!walk_spend(walk, item->column_count + 1))
+        return false;
     for (size_t i = 0; i < item->column_count; i++) {
         if (!text_equal(item->columns[i].name, name))
             continue;
@@ -110,7 +112,7 @@ static void bare_name(struct walk *walk, struct scope *scope, struct text name,
     for (struct scope *level = scope; level != NULL && !found; level = level->outer)
         found = level_read(walk, level, name, resolution, &perhaps);
     if (!found) {
-        struct item *item = scope_find_item(scope, (struct text){0}, name);
+        struct item *item = scope_find_item(walk, scope, (struct text){0}, name);
         if (item != NULL)
             whole_row(walk, item, resolution);
         else if (!perhaps)
@@ -165,11 +167,11 @@ static struct text field(List *fields, int index)
 }
 
 /* The item before the last part: t.x, s.t.x, d.s.t.x. */
-static struct item *qualifier(struct scope *scope, List *fields)
+static struct item *qualifier(struct walk *walk, struct scope *scope, List *fields)
 {
     int count = list_length(fields);
     struct text schema = count > 2 ? field(fields, count - 3) : (struct text){0};
-    return scope_find_item(scope, schema, field(fields, count - 2));
+    return scope_find_item(walk, scope, schema, field(fields, count - 2));
 }
 
 bool is_star(Node *node)
@@ -181,7 +183,7 @@ static void star_in_expression(struct walk *walk, struct scope *scope, ColumnRef
 {
     struct resolution *resolution = scope_resolution(walk, reference);
     if (list_length(reference->fields) > 1) {
-        struct item *item = qualifier(scope, reference->fields);
+        struct item *item = qualifier(walk, scope, reference->fields);
         if (item != NULL)
             whole_row(walk, item, resolution);
         else
@@ -209,7 +211,7 @@ void column_reference(struct walk *walk, struct scope *scope, ColumnRef *referen
         bare_name(walk, scope, name, resolution);
         return;
     }
-    struct item *item = qualifier(scope, reference->fields);
+    struct item *item = qualifier(walk, scope, reference->fields);
     if (item != NULL)
         item_attribute(walk, item, name, reference->location, resolution);
     else
@@ -220,6 +222,8 @@ void column_reference(struct walk *walk, struct scope *scope, ColumnRef *referen
 
 static void append_columns(struct walk *walk, struct item *out, const struct item *item)
 {
+    if (!walk_spend(walk, item->column_count))
+        return;
     for (size_t i = 0; i < item->column_count; i++) {
         struct item_column *column = item_add_column(walk, out, item->columns[i].name);
         column->type = item->columns[i].type;
@@ -231,7 +235,7 @@ static void append_columns(struct walk *walk, struct item *out, const struct ite
 void expand_star(struct walk *walk, struct scope *scope, ColumnRef *reference, struct item *out)
 {
     if (list_length(reference->fields) > 1) {
-        struct item *item = qualifier(scope, reference->fields);
+        struct item *item = qualifier(walk, scope, reference->fields);
         if (item == NULL) {
             unknown_qualifier(walk, scope);
             out->columns_known = false;

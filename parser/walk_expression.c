@@ -5,6 +5,11 @@
  */
 #include "parser/walk_scope.h"
 
+bool is_repeated_source(Node *node)
+{
+    return IsA(node, MultiAssignRef) && ((MultiAssignRef *)node)->colno != 1;
+}
+
 void expressions(struct walk *walk, struct scope *scope, List *nodes)
 {
     ListCell *cell;
@@ -94,7 +99,7 @@ void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const stru
         if (sort->useOp != NIL)
             operator_use(walk, sort->useOp, sort->location);
         ColumnRef *reference = IsA(sort->node, ColumnRef) ? (ColumnRef *)sort->node : NULL;
-        bool is_output = outputs != NULL && reference != NULL && !is_star(sort->node) &&
+        bool is_output = outputs != NULL && walk_spend(walk, outputs->column_count) && reference != NULL && !is_star(sort->node) &&
                          list_length(reference->fields) == 1 &&
                          item_column_named(outputs, text_from(strVal(linitial(reference->fields))));
         if (is_output)
@@ -114,10 +119,12 @@ void window_definition(struct walk *walk, struct scope *scope, WindowDef *window
     expression(walk, scope, window->endOffset);
 }
 
-static bool level_has_column(const struct scope *scope, struct text name)
+static bool level_has_column(struct walk *walk, const struct scope *scope, struct text name)
 {
     for (size_t i = 0; scope != NULL && i < scope->items.count; i++) {
         const struct item *item = scope->items.items[i];
+        if (!walk_spend(walk, item->column_count + 1))
+            return true;
         if (item->columns_visible && item_is_visible(scope, item) &&
             (!item->columns_known || item_column_named(item, name) != NULL))
             return true;
@@ -137,7 +144,7 @@ static void group_item(struct walk *walk, struct scope *scope, Node *node,
     } else if (IsA(node, ColumnRef) && !is_star(node) &&
                list_length(((ColumnRef *)node)->fields) == 1) {
         struct text name = text_from(strVal(linitial(((ColumnRef *)node)->fields)));
-        if (level_has_column(scope, name) || item_column_named(outputs, name) == NULL)
+        if (level_has_column(walk, scope, name) || item_column_named(outputs, name) == NULL)
             expression(walk, scope, node);
         else
             *scope_resolution(walk, (ColumnRef *)node) = (struct resolution){.output = true};
@@ -195,7 +202,7 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
     case T_NamedArgExpr: expression(walk, scope, (Node *)((NamedArgExpr *)node)->arg); break;
     case T_ResTarget: expression(walk, scope, ((ResTarget *)node)->val); break;
     case T_MultiAssignRef: /* its columns share one source */
-        if (((MultiAssignRef *)node)->colno == 1)
+        if (!is_repeated_source(node))
             expression(walk, scope, ((MultiAssignRef *)node)->source);
         break;
     case T_CaseWhen:

@@ -62,7 +62,7 @@ static struct entry cte_entry(struct walk *walk, struct cte *cte, RangeVar *rang
 static struct entry relation_entry(struct walk *walk, struct scope *scope, RangeVar *range)
 {
     struct cte *cte = range->schemaname == NULL && range->catalogname == NULL
-                          ? scope_find_cte(scope, text_from(range->relname))
+                          ? scope_find_cte(walk, scope, text_from(range->relname))
                           : NULL;
     if (cte != NULL) {
         struct entry entry = cte_entry(walk, cte, range);
@@ -282,6 +282,10 @@ static struct item *merged_columns(struct walk *walk, JoinExpr *join, struct ent
                                    struct entry *right)
 {
     struct item *merged = item_new(walk, (struct text){0});
+    size_t sides = left->item->column_count + right->item->column_count;
+    size_t names = join->isNatural ? left->item->column_count : (size_t)list_length(join->usingClause);
+    if (!walk_spend(walk, names * (sides + names)))
+        return merged;
     ListCell *cell;
     foreach (cell, join->usingClause)
         item_add_column(walk, merged, text_from(strVal(lfirst(cell))));
@@ -311,6 +315,9 @@ static struct item *join_item(struct walk *walk, JoinExpr *join, struct entry *l
                               struct entry *right, const struct item *merged)
 {
     struct item *item = item_new(walk, alias_name(join->alias, NULL));
+    size_t columns = left->item->column_count + right->item->column_count;
+    if (!walk_spend(walk, columns * (merged->column_count + 1)))
+        return item;
     item->left = left->item;
     item->right = right->item;
     item->inner_join = join->jointype == JOIN_INNER;

@@ -139,8 +139,14 @@ static void target(struct walk *walk, struct scope *scope, ResTarget *tree, stru
 void target_list(struct walk *walk, struct scope *scope, List *targets, struct item *out)
 {
     ListCell *cell;
-    foreach (cell, targets)
+    foreach (cell, targets) {
+        if (walk->failed)
+            return;
         target(walk, scope, lfirst(cell), out);
+        if (out->column_count > LIMIT_TARGET_COLUMNS)
+            walk_fail(walk, ANALYSE_TOO_LARGE, "54011", -1, "target lists can have at most %d entries",
+                      LIMIT_TARGET_COLUMNS);
+    }
 }
 
 /* --- locks ----------------------------------------------------------------------------------------------- */

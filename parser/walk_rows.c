@@ -58,7 +58,7 @@ static bool last_name_may_return_set(struct walk *walk, List *names)
 static bool multiplies(Node *node, void *context)
 {
     struct walk *walk = context;
-    if (node == NULL)
+    if (node == NULL || is_repeated_source(node))
         return false;
     if (IsA(node, FuncCall) &&
         may_return_set(walk, text_from(strVal(llast(((FuncCall *)node)->funcname)))))

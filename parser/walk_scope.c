@@ -18,6 +18,7 @@ struct walk_memory {
     struct seen *slots;
     size_t size; /* a power of two */
     size_t used;
+    size_t comparisons;
 };
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
@@ -62,15 +63,32 @@ static void memory_grow(struct walk *walk, struct walk_memory *memory)
             *seen_slot(&larger, old->hash, old->owner, old->first, old->second) = *old;
     }
     larger.used = memory->used;
+    larger.comparisons = memory->comparisons;
     *memory = larger;
+}
+
+static struct walk_memory *memory_of(struct walk *walk)
+{
+    if (walk->memory == NULL)
+        walk->memory = arena_allocate(walk->arena, sizeof(struct walk_memory));
+    return walk->memory;
+}
+
+bool walk_spend(struct walk *walk, size_t comparisons)
+{
+    struct walk_memory *memory = memory_of(walk);
+    memory->comparisons += comparisons;
+    if (memory->comparisons <= LIMIT_NAME_COMPARISONS && walk->arena->size <= LIMIT_ANALYSIS_BYTES)
+        return true;
+    walk_fail(walk, ANALYSE_TOO_LARGE, "54001", -1,
+              "statement names too many relations and columns to check");
+    return false;
 }
 
 uintptr_t *walk_seen(struct walk *walk, uintptr_t owner, struct text first, struct text second,
                      bool *fresh)
 {
-    if (walk->memory == NULL)
-        walk->memory = arena_allocate(walk->arena, sizeof(struct walk_memory));
-    struct walk_memory *memory = walk->memory;
+    struct walk_memory *memory = memory_of(walk);
     if (memory->used * 2 >= memory->size)
         memory_grow(walk, memory);
     uint64_t hash = hash_key(owner, first, second);
@@ -217,9 +235,10 @@ static bool item_is_named(const struct item *item, struct text schema, struct te
            text_equal(item->object.schema, schema);
 }
 
-struct item *scope_find_item(struct scope *scope, struct text schema, struct text name)
+struct item *scope_find_item(struct walk *walk, struct scope *scope, struct text schema,
+                             struct text name)
 {
-    for (; scope != NULL; scope = scope->outer) {
+    for (; scope != NULL && walk_spend(walk, scope->items.count); scope = scope->outer) {
         for (size_t i = 0; i < scope->items.count; i++) {
             struct item *item = scope->items.items[i];
             if (item_is_visible(scope, item) && item_is_named(item, schema, name))
@@ -229,10 +248,10 @@ struct item *scope_find_item(struct scope *scope, struct text schema, struct tex
     return NULL;
 }
 
-struct cte *scope_find_cte(struct scope *scope, struct text name)
+struct cte *scope_find_cte(struct walk *walk, struct scope *scope, struct text name)
 {
     for (; scope != NULL; scope = scope->outer) {
-        for (struct cte *cte = scope->ctes; cte != NULL; cte = cte->next) {
+        for (struct cte *cte = scope->ctes; cte != NULL && walk_spend(walk, 1); cte = cte->next) {
             if (text_equal(cte->name, name))
                 return cte;
         }

@@ -114,11 +114,17 @@ struct item *item_of_row_type(struct walk *walk, uint32_t type);
 void item_rename_columns(struct walk *walk, struct item *item, List *names);
 
 struct item_column *item_column_named(const struct item *item, struct text name);
+
+/* Counts name comparisons; false, and the walk failed, beyond LIMIT_NAME_COMPARISONS or with more than
+ * LIMIT_ANALYSIS_BYTES of memory taken. */
+MUST_USE bool walk_spend(struct walk *walk, size_t comparisons);
+
 bool item_is_visible(const struct scope *scope, const struct item *item);
 
 /* The item that `name` or `schema.name` means here or further out; NULL if there is none. */
-struct item *scope_find_item(struct scope *scope, struct text schema, struct text name);
-struct cte *scope_find_cte(struct scope *scope, struct text name);
+struct item *scope_find_item(struct walk *walk, struct scope *scope, struct text schema,
+                             struct text name);
+struct cte *scope_find_cte(struct walk *walk, struct scope *scope, struct text name);
 
 struct resolution *scope_resolution(struct walk *walk, const ColumnRef *reference);
 
@@ -194,6 +200,10 @@ struct text name_of_expression(Node *node);
 
 void expression(struct walk *walk, struct scope *scope, Node *node);
 void expressions(struct walk *walk, struct scope *scope, List *nodes);
+
+/* SET (a, b, …) = (…): the source hangs on each column; only the first one's counts. */
+bool is_repeated_source(Node *node);
+
 void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const struct item *outputs);
 void window_definition(struct walk *walk, struct scope *scope, WindowDef *window);
 

@@ -11,7 +11,7 @@
 #include "nodes/nodeFuncs.h"
 
 /* Steps that one statement's proofs may take before they give up. */
-enum { PROOF_STEPS = 20000 };
+enum { PROOF_STEPS = 2 * 1000 * 1000 };
 
 struct proof {
     struct walk *walk;
@@ -98,8 +98,10 @@ static bool is_subject_of_any(const struct proof *proof, const struct item *item
 static bool is_dependent(Node *node, void *context)
 {
     const struct proof *proof = context;
-    if (node == NULL)
+    if (node == NULL || is_repeated_source(node))
         return false;
+    if (--*proof->steps < 0)
+        return true;
     if (!IsA(node, ColumnRef))
         return raw_expression_tree_walker(node, is_dependent, context);
     if (scope_resolution(proof->walk, (ColumnRef *)node)->output)
@@ -122,7 +124,7 @@ static bool is_independent(const struct proof *proof, Node *node)
 
 static bool has_reference(Node *node, void *context)
 {
-    if (node == NULL)
+    if (node == NULL || is_repeated_source(node))
         return false;
     if (IsA(node, ColumnRef) || IsA(node, SubLink))
         return true;

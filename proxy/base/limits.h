@@ -21,6 +21,17 @@ enum {
     /* Expressions of one CREATE or ALTER TABLE times its columns: each is resolved against all. */
     LIMIT_TABLE_EXPRESSION_COLUMNS = 200000,
 
+    /* Entries of a target list, as in PostgreSQL (MaxTupleAttributeNumber). */
+    LIMIT_TARGET_COLUMNS = 1664,
+
+    /* Memory that judging one message may take, its tree aside. Joins of joins have as many columns
+     * as all that is in them. */
+    LIMIT_ANALYSIS_BYTES = 256 * 1024 * 1024,
+
+    /* Comparisons of names that judging one statement may take, about a second: a megabyte of column
+     * names against a FROM clause of hundreds of entries. */
+    LIMIT_NAME_COMPARISONS = 20 * 1000 * 1000,
+
     /* Statements in one simple Query. */
     LIMIT_STATEMENTS_PER_QUERY = 1000,
 
