@@ -319,6 +319,21 @@ Test(decide, rejects_explain_analyze_of_a_prepared_statement)
     cr_assert_eq(test_decide(&policy, catalog, &shape).failed, CONDITION_EXPLAIN_ANALYZE);
 }
 
+Test(decide, lets_copy_out_only_what_a_rule_bounds)
+{
+    struct rule rules[] = {test_rule(VERDICT_ALLOW, "select on shop.orders")};
+    struct rule everything[] = {test_rule(VERDICT_ALLOW, "all on *")};
+    struct policy policy = test_policy(rules, 1), open = test_policy(everything, 1);
+    struct action action = test_action(catalog, VERB_SELECT, "shop", "orders", "id");
+    cr_expect_eq(decide_one(&policy, STATEMENT_COPY_OUT, &action, &nothing_known).failed,
+                 CONDITION_UNBOUNDED_COPY);
+    cr_expect_eq(decide_one(&open, STATEMENT_COPY_OUT, &action, &nothing_known).verdict,
+                 VERDICT_ALLOW);
+    rules[0].max_rows = 100;
+    struct decision decision = decide_one(&policy, STATEMENT_COPY_OUT, &action, &nothing_known);
+    cr_expect(decision.verdict == VERDICT_ALLOW && decision.select_rows_max == 100);
+}
+
 Test(decide, rejects_held_statements_that_come_wrapped)
 {
     static const enum statement_kind kinds[] = {STATEMENT_PREPARE, STATEMENT_DECLARE,
