@@ -2,11 +2,12 @@
  * analyse.c - one client message: checks, parses, walks, prints, and checks the print.
  *
  * Each step either fails the whole message with an error for the agent or hands on to the next. The
- * last step lexes the print again: a print that would be read otherwise than the text that was judged
- * rejects the message, whatever the reason.
+ * last step lexes the print again: a print that would be read otherwise than the text that was
+ * judged rejects the message, whatever the reason.
  *
- * Stack: the parser's does not grow with the text; the walk's is at most LIMIT_STATEMENT_DEPTH frames
- * of each of its functions. A thread with 1 MiB of stack is enough (8 MiB under AddressSanitizer).
+ * Stack: the parser's does not grow with the text; the walk's is at most LIMIT_STATEMENT_DEPTH
+ * frames of a few of its functions. A thread with 512 KiB of stack is enough (1 MiB under
+ * AddressSanitizer).
  */
 #include "parser/analyse.h"
 
@@ -70,10 +71,9 @@ static void fail(struct work *work, enum analyse_result result, const char *sqls
 static void fail_too_large(struct work *work, struct text what)
 {
     fail(work, ANALYSE_TOO_LARGE, "54001", what);
-    work->out->detail = arena_printf(work->arena,
-                                     "Limits: %d MiB of text, %d levels of nesting, %d statements.",
-                                     LIMIT_STATEMENT_BYTES / (1024 * 1024), LIMIT_STATEMENT_DEPTH,
-                                     LIMIT_STATEMENTS_PER_QUERY);
+    work->out->detail = arena_printf(
+        work->arena, "Limits: %d MiB of text, %d levels of nesting, %d statements.",
+        LIMIT_STATEMENT_BYTES / (1024 * 1024), LIMIT_STATEMENT_DEPTH, LIMIT_STATEMENTS_PER_QUERY);
     work->out->hint = TEXT("Split it into several statements, or replace long chains of OR or + by "
                            "IN (...) or a VALUES list.");
 }
@@ -159,12 +159,12 @@ static void fail_syntax(struct work *work, const struct grammar_error *error)
     /* Comments may have held characters of several bytes where now are as many spaces. */
     size_t offset = 0;
     for (int i = 1; i < error->position && offset < work->blanked.size; i++)
-        offset += utf8_sequence((struct text){work->blanked.bytes + offset,
-                                              work->blanked.size - offset});
+        offset +=
+            utf8_sequence((struct text){work->blanked.bytes + offset, work->blanked.size - offset});
     out->position = position_of(work->sql, offset);
 }
 
-/* NULL with an error in `out`, or the list of RawStmt (NIL, which is also NULL, for an empty text). */
+/* The list of RawStmt and the tokens, or false with the error in `out`. */
 static bool parse(struct work *work, List **tree)
 {
     enum comments_result comments;
@@ -211,8 +211,8 @@ static struct text trimmed(struct text text)
     return text;
 }
 
-/* Finds a statement's tokens. Everything between statements must be a semicolon, and no token may be
- * left over, or something was parsed that would not be judged. */
+/* Finds a statement's tokens. Everything between statements must be a semicolon, and no token may
+ * be left over, or something was parsed that would not be judged. */
 static bool find_part(struct work *work, const RawStmt *raw, size_t next_token, struct part *part)
 {
     const struct tokens *tokens = &work->tokens;
@@ -270,7 +270,10 @@ static void fail_walk(struct work *work, const struct walk *walk)
 }
 
 /* Names may still point into the tree, which goes when the call returns. */
-static void own(struct arena *arena, struct text *text) { *text = arena_text(arena, *text); }
+static void own(struct arena *arena, struct text *text)
+{
+    *text = arena_text(arena, *text);
+}
 
 static void own_action(struct arena *arena, struct action *action)
 {
@@ -358,8 +361,8 @@ static bool walk_parts(struct work *work, List *tree, struct part *parts)
 
 /* --- print ------------------------------------------------------------------------------------ */
 
-/* Prints all statements with "; " between them, and drops the tokens that stand for the semicolons of
- * the original, so that what is left is what the print must lex to. */
+/* Prints all statements with "; " between them, and drops the tokens that stand for the semicolons
+ * of the original, so that what is left is what the print must lex to. */
 static void print_parts(struct work *work, const struct part *parts, size_t count,
                         struct buffer *out, size_t *ends)
 {
@@ -390,7 +393,7 @@ static void take_print(struct work *work, struct text print, const size_t *ends,
 static bool print(struct work *work, const struct part *parts, size_t count)
 {
     if (!print_can(&work->tokens)) {
-        fail(work, ANALYSE_REJECTED, "22021", TEXT("a string is not valid UTF-8 once unescaped"));
+        fail(work, ANALYSE_REJECTED, "22P02", TEXT("the value of a literal is not valid"));
         return false;
     }
     print_prepare(&work->tokens);

@@ -12,8 +12,9 @@
 #include <string.h>
 
 enum {
-    /* The scanner reads a whole run of operator characters again for each '+' or '-' that it takes off
-     * its front, and for each start of a block comment in it. PostgreSQL's longest operator has 63. */
+    /* The scanner reads a whole run of operator characters again for each '+' or '-' that it takes
+     * off its front, and for each start of a block comment in it. PostgreSQL's longest operator
+     * has 63. */
     OPERATOR_RUN_MAX = 128,
     COMMENT_STARTS_MAX = 8, /* in a longer run, wherever it is */
 };
@@ -24,7 +25,7 @@ struct blanking {
     struct {
         size_t start, end;
         bool block;
-    } *waiting;
+    } * waiting;
     size_t waiting_count, waiting_capacity;
     struct arena *arena;
     int last_kind; /* last token that is not a comment */
@@ -70,7 +71,8 @@ static enum look look_at_run(struct text sql, size_t at, size_t run)
     return starts > COMMENT_STARTS_MAX ? LOOK_TOO_LONG : LOOK_NEEDED;
 }
 
-/* Can there be a comment, or an operator that takes long to scan? Without knowing what is a string. */
+/* Can there be a comment, or an operator that takes long to scan? Without knowing what is a string.
+ */
 static enum look look_at(struct text sql)
 {
     enum look look = LOOK_NOT_NEEDED;
@@ -117,8 +119,8 @@ static size_t block_comment_end(struct text sql, size_t at)
 
 static void add_waiting(struct blanking *blanking, bool block, size_t start)
 {
-    size_t end = block ? block_comment_end(blanking->sql, start)
-                       : line_comment_end(blanking->sql, start);
+    size_t end =
+        block ? block_comment_end(blanking->sql, start) : line_comment_end(blanking->sql, start);
     arena_push(blanking->arena, (void **)&blanking->waiting, &blanking->waiting_count,
                &blanking->waiting_capacity, sizeof *blanking->waiting);
     blanking->waiting[blanking->waiting_count - 1].start = start;
@@ -152,9 +154,9 @@ static bool last_has_prefix(const struct blanking *blanking)
     return first != '\'' && first != '$';
 }
 
-/* Between two literals: the server joins them over line comments, never over a block comment. How the
- * second piece of a prefixed literal is read depends on the prefix, which libpg_query has forgotten at
- * the comment, so where the comments are is uncertain from there on. */
+/* Between two literals: the server joins them over line comments, never over a block comment. How
+ * the second piece of a prefixed literal is read depends on the prefix, which libpg_query has
+ * forgotten at the comment, so where the comments are is uncertain from there on. */
 static bool settle_between_strings(struct blanking *blanking)
 {
     bool block = block_is_waiting(blanking);

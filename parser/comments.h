@@ -13,8 +13,8 @@
 enum comments_result {
     COMMENTS_REFUSED = 0, /* a comment between the pieces of one E'', B'' or X'' literal */
     COMMENTS_BLANKED,
-    COMMENTS_NOT_LEXED,   /* the scanner refuses the text: the grammar's error will say why */
-    COMMENTS_OPERATORS,   /* a run of operator characters that takes quadratic time to scan */
+    COMMENTS_NOT_LEXED, /* the scanner refuses the text: the grammar's error will say why */
+    COMMENTS_OPERATORS, /* a run of operator characters that takes quadratic time to scan */
 };
 
 /*

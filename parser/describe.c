@@ -1,6 +1,6 @@
 /*
- * describe.c - what is said about a statement beside its verdict: positions, a text without its values,
- * a label.
+ * describe.c - what is said about a statement beside its verdict: positions, a text without its
+ * values, a label.
  *
  * Everything here works on the text alone and gives an empty answer where the text does not lex or
  * parse: nothing is decided by it.
@@ -124,8 +124,9 @@ struct text analyse_parameterised(struct arena *arena, struct text sql)
     struct grammar_visit visit = grammar_enter();
     struct tokens tokens;
     struct text text = TEXT("(unparseable)");
-    if (tokens_of(visit, &scratch, sql, &tokens) && print_can(&tokens)) {
-        replace_literals(&tokens);
+    bool fine = tokens_of(visit, &scratch, sql, &tokens);
+    replace_literals(&tokens);
+    if (fine && print_can(&tokens)) {
         print_prepare(&tokens);
         text = print_cut(arena, &tokens);
     }
@@ -143,8 +144,8 @@ static bool is_set_operation(const struct token *token)
             strcmp(token->string, "intersect") == 0);
 }
 
-/* The fingerprint stops by itself at 100 levels of anything but set operations, into which it descends
- * once for each. */
+/* The fingerprint stops by itself at 100 levels of anything but set operations, into which it
+ * descends once for each. */
 static size_t count_set_operations(const struct tokens *tokens)
 {
     size_t count = 0;

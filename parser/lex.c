@@ -1,8 +1,8 @@
 /*
  * lex.c - drives base_yylex, the scanner function that PostgreSQL's grammar itself calls.
  *
- * A text that the scanner refuses gives false. The layout of the scanner's state is libpg_query's own
- * business: all that is done here is to give it enough zeroed memory.
+ * A text that the scanner refuses gives false. The layout of the scanner's state is libpg_query's
+ * own business: all that is done here is to give it enough zeroed memory.
  */
 #include "parser/lex.h"
 
@@ -12,8 +12,8 @@
 
 #include <string.h>
 
-/* base_yy_extra_type of libpg_query begins with its core_yy_extra_type and is larger than the one in
- * PostgreSQL's headers. */
+/* base_yy_extra_type of libpg_query begins with its core_yy_extra_type and is larger than the one
+ * in PostgreSQL's headers. */
 struct scanner_state {
     core_yy_extra_type core;
     char rest[256];
@@ -43,7 +43,10 @@ bool token_is_column_name_keyword(const struct token *token)
     return index >= 0 && ScanKeywordCategories[index] == COL_NAME_KEYWORD;
 }
 
-bool lex_is_keyword(const char *word) { return ScanKeywordLookup(word, &ScanKeywords) >= 0; }
+bool lex_is_keyword(const char *word)
+{
+    return ScanKeywordLookup(word, &ScanKeywords) >= 0;
+}
 
 static core_yyscan_t open_scanner(struct scanner_state *state, const char *sql)
 {

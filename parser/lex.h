@@ -1,8 +1,8 @@
 /*
  * lex.h - the tokens of a text, as PostgreSQL's grammar reads them. Internal to parser/.
  *
- * Comments are skipped, names folded and cut, strings decoded, U& resolved, look-ahead tokens applied.
- * The gram.y of PostgreSQL sees nothing else of a text, so equal tokens mean equal trees.
+ * Comments are skipped, names folded and cut, strings decoded, U& resolved, look-ahead tokens
+ * applied. The gram.y of PostgreSQL sees nothing else of a text, so equal tokens mean equal trees.
  */
 #ifndef PGWICKET_PARSER_LEX_H
 #define PGWICKET_PARSER_LEX_H
@@ -36,9 +36,10 @@ enum token_kind {
 
 struct token {
     int kind;
-    int location;       /* byte in the text */
-    int number;         /* of TOKEN_ICONST and TOKEN_PARAM */
-    const char *string; /* decoded value or keyword; NULL for what has none; lives as long as the visit */
+    int location; /* byte in the text */
+    int number;   /* of TOKEN_ICONST and TOKEN_PARAM */
+    const char
+        *string; /* decoded value or keyword; NULL for what has none; lives as long as the visit */
 };
 
 struct tokens {

@@ -1,9 +1,9 @@
 /*
  * parse.c - PostgreSQL's raw parser behind an error value.
  *
- * libpg_query raises errors by jumping to the newest point set with sigsetjmp. grammar_try is the only
- * place that sets one; when it is reached by a jump, the error is copied to the arena and the state of
- * libpg_query is as before the call. The memory of the failed call goes with the visit.
+ * libpg_query raises errors by jumping to the newest point set with sigsetjmp. grammar_try is the
+ * only place that sets one; when it is reached by a jump, the error is copied to the arena and the
+ * state of libpg_query is as before the call. The memory of the failed call goes with the visit.
  */
 #include "parser/parse.h"
 
@@ -24,7 +24,10 @@ struct grammar_visit grammar_enter(void)
     return (struct grammar_visit){pg_query_enter_memory_context()};
 }
 
-void grammar_leave(struct grammar_visit visit) { pg_query_exit_memory_context(visit.memory); }
+void grammar_leave(struct grammar_visit visit)
+{
+    pg_query_exit_memory_context(visit.memory);
+}
 
 static void copy_sqlstate(char sqlstate[6], int code)
 {

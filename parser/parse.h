@@ -1,8 +1,9 @@
 /*
- * parse.h - a visit to libpg_query: its memory, its errors, its raw parse tree. Internal to parser/.
+ * parse.h - a visit to libpg_query: its memory, its errors, its raw parse tree. Internal to
+ * parser/.
  *
- * Everything that libpg_query returns (trees, token values) lives from grammar_enter to grammar_leave
- * of the same thread. Visits do not nest.
+ * Everything that libpg_query returns (trees, token values) lives from grammar_enter to
+ * grammar_leave of the same thread. Visits do not nest.
  */
 #ifndef PGWICKET_PARSER_PARSE_H
 #define PGWICKET_PARSER_PARSE_H
@@ -34,13 +35,14 @@ MUST_USE bool grammar_try(struct grammar_visit visit, void (*function)(void *), 
                           struct arena *arena, struct grammar_error *error);
 
 /*
- * Parses `sql` (ends with NUL) into a list of RawStmt. Its stack use does not grow with the text, but
- * the tree can be as deep as the text is long: nothing may descend into it without a limit.
+ * Parses `sql` (ends with NUL) into a list of RawStmt. Its stack use does not grow with the text,
+ * but the tree can be as deep as the text is long: nothing may descend into it without a limit.
  */
 MUST_USE bool grammar_parse(struct grammar_visit visit, const char *sql, struct List **tree,
                             struct arena *arena, struct grammar_error *error);
 
-/* Did the grammar give up because the text nests too deeply for it, rather than for a wrong word? */
+/* Did the grammar give up because the text nests too deeply for it, rather than for a wrong word?
+ */
 bool grammar_error_is_depth(const struct grammar_error *error);
 
 #endif

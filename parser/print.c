@@ -1,8 +1,8 @@
 /*
  * print.c - writes tokens so that PostgreSQL's scanner reads the same ones back.
  *
- * It cannot fail but by the buffer's limit (buffer.overflow). That the print is right is not believed
- * but checked by the caller, who lexes it again (lex_matches).
+ * It cannot fail but by the buffer's limit (buffer.overflow). That the print is right is not
+ * believed but checked by the caller, who lexes it again (lex_matches).
  */
 #include "parser/print.h"
 
@@ -14,13 +14,13 @@
 /* Keywords of PostgreSQL 16 to 18 that 15 reads as plain names: bare, a newer server could read
  * another statement. In alphabetic order. */
 static const char *const later_keywords[] = {
-    "absent",       "conditional",   "empty",       "enforced",      "error",
-    "format",       "indent",        "json",        "json_array",    "json_arrayagg",
-    "json_exists",  "json_object",   "json_objectagg", "json_query", "json_scalar",
-    "json_serialize", "json_table",  "json_value",  "keep",          "keys",
-    "merge_action", "nested",        "objects",     "omit",          "path",
-    "period",       "plan",          "quotes",      "scalar",        "source",
-    "split",        "string",        "system_user", "target",        "unconditional",
+    "absent",         "conditional", "empty",          "enforced",   "error",
+    "format",         "indent",      "json",           "json_array", "json_arrayagg",
+    "json_exists",    "json_object", "json_objectagg", "json_query", "json_scalar",
+    "json_serialize", "json_table",  "json_value",     "keep",       "keys",
+    "merge_action",   "nested",      "objects",        "omit",       "path",
+    "period",         "plan",        "quotes",         "scalar",     "source",
+    "split",          "string",      "system_user",    "target",     "unconditional",
     "virtual",
 };
 
@@ -92,7 +92,7 @@ static void append_number(struct buffer *out, const char *lead, uint32_t code_po
 {
     buffer_append_string(out, lead);
     for (int shift = 4 * (digits - 1); shift >= 0; shift -= 4)
-        buffer_append_byte(out, (uint8_t)"0123456789ABCDEF"[code_point >> shift & 0xF]);
+        buffer_append_byte(out, (uint8_t) "0123456789ABCDEF"[code_point >> shift & 0xF]);
 }
 
 static void append_escape(struct buffer *out, const struct escapes *escapes, uint32_t code_point)
@@ -227,12 +227,13 @@ static void append_token(struct buffer *out, const struct token *token)
         append_keyword(out, token->string);
 }
 
-/* A sign behind this token is the sign of a number. Looks only: the tokens are the same either way. */
+/* A sign behind this token is the sign of a number. Looks only: the tokens are the same either
+ * way. */
 static bool expects_operand(const struct token *token)
 {
-    static const char *const words[] = {"and",  "between", "by",     "case",  "else",
-                                        "limit", "not",    "offset", "or",    "returning",
-                                        "select", "then",  "when",   "where"};
+    static const char *const words[] = {"and",    "between", "by",     "case", "else",
+                                        "limit",  "not",     "offset", "or",   "returning",
+                                        "select", "then",    "when",   "where"};
     if (token_is_keyword(token))
         return is_one_of(token->string, words, ARRAY_SIZE(words));
     if (token->kind < TOKEN_IDENT)
@@ -240,7 +241,10 @@ static bool expects_operand(const struct token *token)
     return token->kind == TOKEN_OP || token->kind >= TOKEN_COLON_EQUALS;
 }
 
-static bool is_sign(const struct token *token) { return token->kind == '-' || token->kind == '+'; }
+static bool is_sign(const struct token *token)
+{
+    return token->kind == '-' || token->kind == '+';
+}
 
 static bool is_number(const struct token *token)
 {
@@ -271,8 +275,8 @@ static bool clings_to_right(int kind)
     return kind == '(' || kind == '[' || kind == '.' || kind == TOKEN_TYPECAST;
 }
 
-/* Operators always have a space before them unless an opening bracket or a dot stands there, so two of
- * them never grow together, and neither comment can arise. */
+/* Operators always have a space before them unless an opening bracket or a dot stands there, so two
+ * of them never grow together, and neither comment can arise. */
 static bool space_before(const struct tokens *tokens, size_t first, size_t at)
 {
     const struct token *token = &tokens->items[at];
@@ -317,10 +321,21 @@ void print_prepare(struct tokens *tokens)
             tokens->items[i].kind = TOKEN_IDENT;
 }
 
+/* The scanner takes anything between the quotes of B'' and X''. */
+static bool is_printable(const struct token *token)
+{
+    if (token->string == NULL)
+        return true;
+    if (token->kind != TOKEN_BCONST && token->kind != TOKEN_XCONST)
+        return utf8_valid(text_from(token->string));
+    const char *digits = token->string + 1;
+    return digits[strspn(digits, "0123456789abcdefABCDEF")] == '\0';
+}
+
 bool print_can(const struct tokens *tokens)
 {
     for (size_t i = 0; i < tokens->count; i++)
-        if (tokens->items[i].string != NULL && !utf8_valid(text_from(tokens->items[i].string)))
+        if (!is_printable(&tokens->items[i]))
             return false;
     return true;
 }

@@ -1,8 +1,8 @@
 /*
  * selftest.c - proves at start that the loaded libpg_query is the one that was built against.
  *
- * Statements that between them use every kind of token, look-ahead and literal must print exactly as
- * here. A library with another memory layout or other token numbers cannot get through.
+ * Statements that between them use every kind of token, look-ahead and literal must print exactly
+ * as here. A library with another memory layout or other token numbers cannot get through.
  */
 #include "parser/analyse.h"
 

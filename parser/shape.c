@@ -1,5 +1,6 @@
 /*
- * shape.c - the names of verbs and objects. Nothing here fails; a value out of range is our mistake.
+ * shape.c - the names of verbs and objects. Nothing here fails; a value out of range is our
+ * mistake.
  */
 #include "parser/shape.h"
 
@@ -8,26 +9,13 @@
 const char *verb_name(enum verb verb)
 {
     static const char *const names[VERB_COUNT] = {
-        [VERB_NONE] = "none",
-        [VERB_SELECT] = "select",
-        [VERB_INSERT] = "insert",
-        [VERB_UPDATE] = "update",
-        [VERB_DELETE] = "delete",
-        [VERB_TRUNCATE] = "truncate",
-        [VERB_CALL] = "call",
-        [VERB_EXECUTE] = "execute",
-        [VERB_CREATE] = "create",
-        [VERB_ALTER] = "alter",
-        [VERB_DROP] = "drop",
-        [VERB_GRANT] = "grant",
-        [VERB_COMMENT] = "comment",
-        [VERB_LOCK] = "lock",
-        [VERB_SET] = "set",
-        [VERB_LISTEN] = "listen",
-        [VERB_NOTIFY] = "notify",
-        [VERB_MAINTAIN] = "maintain",
-        [VERB_CODE] = "code",
-        [VERB_COPY_FILE] = "copy_file",
+        [VERB_NONE] = "none",       [VERB_SELECT] = "select",       [VERB_INSERT] = "insert",
+        [VERB_UPDATE] = "update",   [VERB_DELETE] = "delete",       [VERB_TRUNCATE] = "truncate",
+        [VERB_CALL] = "call",       [VERB_EXECUTE] = "execute",     [VERB_CREATE] = "create",
+        [VERB_ALTER] = "alter",     [VERB_DROP] = "drop",           [VERB_GRANT] = "grant",
+        [VERB_COMMENT] = "comment", [VERB_LOCK] = "lock",           [VERB_SET] = "set",
+        [VERB_LISTEN] = "listen",   [VERB_NOTIFY] = "notify",       [VERB_MAINTAIN] = "maintain",
+        [VERB_CODE] = "code",       [VERB_COPY_FILE] = "copy_file",
     };
     INVARIANT(verb < VERB_COUNT && names[verb] != NULL);
     return names[verb];

@@ -2,8 +2,8 @@
  * walk.c - the top of the walk: failing, depth, adding actions, and what dotted names mean.
  *
  * A name means what PostgreSQL's search path makes it mean at the moment of judging. One that means
- * nothing, or could mean several things that the walk cannot tell apart, is marked or fails the walk;
- * it is never guessed.
+ * nothing, or could mean several things that the walk cannot tell apart, is marked or fails the
+ * walk; it is never guessed.
  */
 #include "parser/walk.h"
 
@@ -53,7 +53,10 @@ bool walk_enter(struct walk *walk)
     return true;
 }
 
-void walk_leave(struct walk *walk) { walk->depth--; }
+void walk_leave(struct walk *walk)
+{
+    walk->depth--;
+}
 
 struct action *walk_add(struct walk *walk, enum verb verb, struct object object, int location)
 {
@@ -88,7 +91,8 @@ static bool path_names_pg_catalog(const struct analyse_context *context)
     return false;
 }
 
-/* The schemas in the order in which they are searched: pg_catalog comes first unless it is written. */
+/* The schemas in the order in which they are searched: pg_catalog comes first unless it is written.
+ */
 static size_t path_count(const struct walk *walk)
 {
     return walk->context->search_path_count + (path_names_pg_catalog(walk->context) ? 0 : 1);
@@ -114,7 +118,7 @@ static bool function_is_in(const struct catalog *catalog, struct text schema, st
 static bool operator_is_in(const struct catalog *catalog, struct text schema, struct text name)
 {
     size_t count;
-    const struct operator *operators = catalog_operators(catalog, name, &count);
+    const struct operator* operators = catalog_operators(catalog, name, &count);
     for (size_t i = 0; i < count; i++)
         if (text_equal(operators[i].schema, schema))
             return true;
@@ -132,9 +136,10 @@ static bool must_be_qualified(struct walk *walk, struct text name, int location)
 {
     if (!walk->context->qualified_only || walk->context->anything_goes)
         return false;
-    walk_fail(walk, ANALYSE_UNQUALIFIED, "42501", location,
-              "%.*s must be written with its schema, because this agent may make objects of that name",
-              TEXT_ARGS(name));
+    walk_fail(
+        walk, ANALYSE_UNQUALIFIED, "42501", location,
+        "%.*s must be written with its schema, because this agent may make objects of that name",
+        TEXT_ARGS(name));
     return true;
 }
 
@@ -149,8 +154,8 @@ static struct text offline_schema(const struct walk *walk, struct text name)
     return arena_text(walk->arena, walk->context->search_path[0]);
 }
 
-/* Which schema of the path has something of this name. Two that do would need to know of which kind it
- * must be, and of which arguments: the writer knows. */
+/* Which schema of the path has something of this name. Two that do would need to know of which kind
+ * it must be, and of which arguments: the writer knows. */
 static struct text schema_of_name(struct walk *walk, struct text name, int location)
 {
     const struct catalog *catalog = walk->context->catalog;
@@ -248,7 +253,8 @@ static struct text creation_schema(struct walk *walk)
 {
     const struct analyse_context *context = walk->context;
     for (size_t i = 0; i < context->search_path_count; i++)
-        if (context->catalog == NULL || catalog_has_schema(context->catalog, context->search_path[i]))
+        if (context->catalog == NULL ||
+            catalog_has_schema(context->catalog, context->search_path[i]))
             return arena_text(walk->arena, context->search_path[i]);
     walk->unresolved_names = true;
     return (struct text){0};

@@ -1,8 +1,8 @@
 /*
  * walk_statement.c - which kind of statement a tree is, and the words that sum it up.
  *
- * A tree that is none of the five queries goes to walk_utility, which fails for what it does not know;
- * one that comes back without a kind fails here.
+ * A tree that is none of the five queries goes to walk_utility, which fails for what it does not
+ * know; one that comes back without a kind fails here.
  */
 #include "parser/walk.h"
 

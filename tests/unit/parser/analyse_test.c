@@ -12,8 +12,14 @@
 
 static struct arena arena;
 
-static void begin(void) { arena_init(&arena); }
-static void end(void) { arena_release(&arena); }
+static void begin(void)
+{
+    arena_init(&arena);
+}
+static void end(void)
+{
+    arena_release(&arena);
+}
 
 TestSuite(analyse, .init = begin, .fini = end);
 TestSuite(names, .init = begin, .fini = end);
@@ -27,7 +33,10 @@ static struct analysis analyse_any(struct text sql)
     return analysis;
 }
 
-static struct analysis analyse_string(const char *sql) { return analyse_any(text_from(sql)); }
+static struct analysis analyse_string(const char *sql)
+{
+    return analyse_any(text_from(sql));
+}
 
 Test(analyse, self_test_passes)
 {
@@ -55,8 +64,7 @@ Test(analyse, gives_postgresql_syntax_errors)
         {"SELECT '\303\274', FROM FROM", "42601", "syntax error at or near \"FROM\"", 13},
         {"/* \303\274\303\274 */ SELECT 1 1", "42601", "syntax error at or near \"1\"", 19},
         {"SELECT E'\\xff'", "22021", "invalid byte sequence for encoding \"UTF8\": 0xff", 0},
-        {"CREATE ASSERTION a CHECK (true)", "0A000", "CREATE ASSERTION is not yet implemented",
-         0},
+        {"CREATE ASSERTION a CHECK (true)", "0A000", "CREATE ASSERTION is not yet implemented", 0},
         {"SELECT 1; SELEC", "42601", "syntax error at or near \"SELEC\"", 11},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -86,7 +94,8 @@ Test(analyse, refuses_what_is_not_utf8)
     } cases[] = {
         {{"SELECT '\377'", 10}, "invalid byte sequence for encoding \"UTF8\": 0xff"},
         {{"SELECT '\303('", 11}, "invalid byte sequence for encoding \"UTF8\": 0xc3 0x28"},
-        {{"SELECT '\355\240\200'", 12}, "invalid byte sequence for encoding \"UTF8\": 0xed 0xa0 0x80"},
+        {{"SELECT '\355\240\200'", 12},
+         "invalid byte sequence for encoding \"UTF8\": 0xed 0xa0 0x80"},
         {{"SELECT '\300\257'", 11}, "invalid byte sequence for encoding \"UTF8\": 0xc0 0xaf"},
         {{"SELECT \342\202", 9}, "invalid byte sequence for encoding \"UTF8\": 0xe2 0x82"},
         {{"SELECT\0 1", 9}, "invalid byte sequence for encoding \"UTF8\": 0x00"},
@@ -232,9 +241,8 @@ Test(analyse, locates_actions_in_the_original)
     cr_assert_eq(analysis.statement_count, 2);
     const struct statement *statement = &analysis.statements[1];
     cr_assert_geq(statement->shape.action_count, 1);
-    cr_expect_eq(strncmp(statement->original.bytes + statement->shape.actions[0].location, "shop.t",
-                         6),
-                 0);
+    cr_expect_eq(
+        strncmp(statement->original.bytes + statement->shape.actions[0].location, "shop.t", 6), 0);
 }
 
 Test(analyse, of_nothing_is_fine)
@@ -250,7 +258,8 @@ Test(analyse, of_nothing_is_fine)
 
 Test(analyse, refuses_parameters_out_of_range)
 {
-    static const char *const texts[] = {"SELECT $65536", "SELECT $99999999999", "SELECT $2147483648"};
+    static const char *const texts[] = {"SELECT $65536", "SELECT $99999999999",
+                                        "SELECT $2147483648"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         cr_expect_eq(analyse_string(texts[i]).result, ANALYSE_REJECTED, "%s", texts[i]);
     cr_expect_eq(analyse_string("SELECT $65535").result, ANALYSE_OK);
@@ -436,7 +445,8 @@ Test(describe, replaces_literals_by_parameters)
     static const struct {
         const char *sql, *text;
     } cases[] = {
-        {"select * from t where a = 'secret' and b = 17", "SELECT * FROM t WHERE a = $1 AND b = $2"},
+        {"select * from t where a = 'secret' and b = 17",
+         "SELECT * FROM t WHERE a = $1 AND b = $2"},
         {"update t set a = $2, b = 'x' where c = 1.5 -- 'y'",
          "UPDATE t SET a = $2, b = $3 WHERE c = $4"},
         {"alter role bob password 'secret'", "ALTER ROLE bob PASSWORD $1"},

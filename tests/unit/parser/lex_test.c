@@ -27,8 +27,8 @@ TestSuite(comments, .init = enter, .fini = leave);
 /* "IDENT:a 44 ICONST:1 KEYWORD:select" */
 static void describe_token(struct buffer *out, const struct token *token)
 {
-    static const char *const names[] = {"IDENT", "UIDENT", "FCONST", "SCONST", "USCONST",
-                                        "BCONST", "XCONST", "OP",    "ICONST", "PARAM"};
+    static const char *const names[] = {"IDENT",  "UIDENT", "FCONST", "SCONST", "USCONST",
+                                        "BCONST", "XCONST", "OP",     "ICONST", "PARAM"};
     if (token->kind >= TOKEN_IDENT && token->kind <= TOKEN_PARAM)
         buffer_append_string(out, names[token->kind - TOKEN_IDENT]);
     else if (token->kind >= TOKEN_FIRST_KEYWORD)
@@ -102,7 +102,8 @@ Test(lex, decodes_strings)
 Test(lex, reads_numbers_parameters_and_operators)
 {
     static const struct lex_case cases[] = {
-        {"007 1.50 1e3 99999999999 $2", "ICONST:7 FCONST:1.50 FCONST:1e3 FCONST:99999999999 PARAM:2"},
+        {"007 1.50 1e3 99999999999 $2",
+         "ICONST:7 FCONST:1.50 FCONST:1e3 FCONST:99999999999 PARAM:2"},
         {"a->>b", "IDENT:a OP:->> IDENT:b"},
         {"1--1", "ICONST:1"},
         {"a!=b", "IDENT:a 274 IDENT:b"},
@@ -127,9 +128,9 @@ Test(lex, applies_look_ahead)
 Test(lex, refuses_what_the_scanner_refuses)
 {
     static const struct lex_case cases[] = {
-        {"'open", "refused"},       {"\"open", "refused"},       {"$a$ open", "refused"},
-        {"/* open", "refused"},     {"\"\"", "refused"},         {"E'\\u00'", "refused"},
-        {"U&'\\00zz'", "refused"},  {"1a", "refused"},           {"1.5x", "refused"},
+        {"'open", "refused"},      {"\"open", "refused"}, {"$a$ open", "refused"},
+        {"/* open", "refused"},    {"\"\"", "refused"},   {"E'\\u00'", "refused"},
+        {"U&'\\00zz'", "refused"}, {"1a", "refused"},     {"1.5x", "refused"},
     };
     check(cases, ARRAY_SIZE(cases));
 }
@@ -149,10 +150,10 @@ Test(lex, matches_only_equal_tokens)
     cr_assert(lex_tokens(visit, &arena, "SELECT a, 'b', 1, $1 || c", &tokens));
     cr_expect(lex_matches(visit, "select A,$$b$$,01,$1||C", &tokens));
     static const char *const others[] = {
-        "SELECT a, 'c', 1, $1 || c",     "SELECT \"A\", 'b', 1, $1 || c",
-        "SELECT a, 'b', 2, $1 || c",     "SELECT a, 'b', 1, $2 || c",
-        "SELECT a, 'b', 1, $1 |/ c",     "SELECT a, 'b', 1, $1 || c d",
-        "SELECT a, 'b', 1, $1 ||",       "SELECT a, b, 1, $1 || c",
+        "SELECT a, 'c', 1, $1 || c",       "SELECT \"A\", 'b', 1, $1 || c",
+        "SELECT a, 'b', 2, $1 || c",       "SELECT a, 'b', 1, $2 || c",
+        "SELECT a, 'b', 1, $1 |/ c",       "SELECT a, 'b', 1, $1 || c d",
+        "SELECT a, 'b', 1, $1 ||",         "SELECT a, b, 1, $1 || c",
         "SELECT a, 'b', 1, $1 || c 'open", "",
     };
     for (size_t i = 0; i < ARRAY_SIZE(others); i++)

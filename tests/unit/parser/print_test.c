@@ -9,8 +9,14 @@
 
 static struct arena arena;
 
-static void begin(void) { arena_init(&arena); }
-static void end(void) { arena_release(&arena); }
+static void begin(void)
+{
+    arena_init(&arena);
+}
+static void end(void)
+{
+    arena_release(&arena);
+}
 
 TestSuite(print, .init = begin, .fini = end);
 
@@ -100,10 +106,10 @@ Test(print, shows_what_cannot_be_seen)
     static const struct print_case cases[] = {
         {"select 'a\nb\tc\rd'", "SELECT E'a\\nb\\tc\\rd'"},
         {"select '\001\033[31m'", "SELECT E'\\u0001\\u001B[31m'"},
-        {"select 'a\342\200\256b'", "SELECT E'a\\u202Eb'"},          /* right-to-left override */
-        {"select 'a\342\200\213b'", "SELECT E'a\\u200Bb'"},          /* zero-width space */
-        {"select 'a\302\240b'", "SELECT E'a\\u00A0b'"},              /* no-break space */
-        {"select '\363\240\201\201'", "SELECT E'\\U000E0041'"},      /* tag letter */
+        {"select 'a\342\200\256b'", "SELECT E'a\\u202Eb'"},     /* right-to-left override */
+        {"select 'a\342\200\213b'", "SELECT E'a\\u200Bb'"},     /* zero-width space */
+        {"select 'a\302\240b'", "SELECT E'a\\u00A0b'"},         /* no-break space */
+        {"select '\363\240\201\201'", "SELECT E'\\U000E0041'"}, /* tag letter */
         {"select 'gr\303\274n \360\237\230\200'", "SELECT 'gr\303\274n \360\237\230\200'"},
         {"select \"a\342\200\213b\"", "SELECT U&\"a\\200Bb\""},
         {"select \"\363\240\201\201\\\"\"\"", "SELECT U&\"\\+0E0041\\\\\"\"\""},
@@ -155,6 +161,14 @@ Test(print, joins_statements_and_drops_empty_ones)
         {" -- nothing\n", ""},
     };
     CHECK(cases);
+}
+
+Test(print, refuses_bit_strings_with_other_than_digits)
+{
+    static const char *const texts[] = {"select b'0\n1'", "select x'0g'", "select b'\033[31m'"};
+    for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
+        cr_expect_str_eq(print(texts[i]),
+                         "pgwicket: the value of a literal is not valid; nothing was run");
 }
 
 /* --- every case ------------------------------------------------------------------------------- */
