@@ -148,14 +148,20 @@ static unsigned changes_of(const struct judged *judged)
     return changes;
 }
 
-/* Rows of a select with a limit can only be stopped cleanly when nothing else is in the message. */
+/* Rows of a select can only be stopped cleanly, and its cost asked for, when nothing else is in the message. */
+static bool is_open(const struct decision *decision)
+{
+    return decision->select_rows_max != LIMIT_NONE || decision->write_rows_max != LIMIT_NONE ||
+           decision->needs_cost;
+}
+
 static bool limited_among_others(const struct judged *judged)
 {
     const struct analysis *analysis = &judged->judgement.analysis;
     if (analysis->statement_count < 2)
         return false;
     for (size_t i = 0; i < analysis->statement_count; i++)
-        if (judged->judgement.decisions[i].select_rows_max != LIMIT_NONE)
+        if (is_open(&judged->judgement.decisions[i]))
             return true;
     return false;
 }
@@ -198,7 +204,7 @@ static enum step relay_allowed(struct session *s, struct judged *judged)
     if (limited_among_others(judged))
         error = (struct error_text){
             .sqlstate = "42501",
-            .message = TEXT("pgwicket: a SELECT with a row limit must be sent by itself; nothing was run"),
+            .message = TEXT("pgwicket: a SELECT with a row or cost limit must be sent by itself; nothing was run"),
             .hint = TEXT("Send each statement as a message of its own.")};
     if (error.message.size > 0)
         refuse(s, judged, &error, 0);
