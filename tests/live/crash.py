@@ -1,6 +1,7 @@
 """A crash with pending holds: none is lost, none runs, one that is released afterwards runs once."""
 import os
 import sys
+from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
@@ -26,7 +27,7 @@ database = running = None
 
 
 def hold_five():
-    with running.connect() as connection, connection.cursor() as cursor:
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
         for customer in range(20, 25):
             try:
                 cursor.execute("UPDATE shop.orders SET notes = 'held' WHERE customer_id = %s", (customer,))
@@ -53,7 +54,7 @@ def test_one_that_is_released_runs_once():
     chosen = running.holds("pending")[2]
     running.command("release", chosen["id"], "--digest", chosen["digest"])
     equal(changed(), 0, "nothing runs by itself")
-    with running.connect() as connection, connection.cursor() as cursor:
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
         cursor.execute(f"EXECUTE pgwicket_hold({chosen['id']})")
         check(cursor.rowcount > 0, "rows")
         equal(changed(), 1)
@@ -71,7 +72,7 @@ def test_a_released_hold_survives_kill_9_and_runs_once():
     running.kill()
     running.start()
     equal([h["id"] for h in running.holds("released")], [chosen["id"]])
-    with running.connect() as connection, connection.cursor() as cursor:
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
         cursor.execute(f"EXECUTE pgwicket_hold({chosen['id']})")
     equal(changed(), 2)
 

@@ -1,6 +1,7 @@
 """Limits on rows: estimated, and enforced on what really happens."""
 import os
 import sys
+from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
@@ -63,7 +64,7 @@ def estimated_rows(sql):
 def test_a_wrong_estimate_does_not_stop_a_small_update():
     sql = "UPDATE shop.orders SET notes = 'one' WHERE id + 0 IN (17, -1, -2)"
     check(estimated_rows(sql) >= 40, "the planner expects forty or more")
-    with running.connect() as connection, connection.cursor() as cursor:
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
         cursor.execute(sql)
         equal(cursor.rowcount, 1)
     equal(database.value("SELECT notes FROM shop.orders WHERE id = 17"), "one")
@@ -84,14 +85,14 @@ def test_a_delete_counts_its_cascades():
 
 def test_returning_reaches_nobody_before_the_check():
     with pgwire.Connection("127.0.0.1", running.port, "agent", AGENT_SECRET) as c:
-        for messages in ([pgwire.query("UPDATE shop.orders SET notes = 'x' WHERE id < 9 RETURNING id")],
-                         [pgwire.parse("UPDATE shop.orders SET notes = 'x' WHERE id < 9 RETURNING id"),
+        for messages in ([pgwire.query("UPDATE shop.orders SET notes = 'returned' WHERE id < 9 RETURNING id")],
+                         [pgwire.parse("UPDATE shop.orders SET notes = 'returned' WHERE id < 9 RETURNING id"),
                           pgwire.bind(), pgwire.execute(), pgwire.SYNC]):
             answers = c.run(*messages)
             equal(pgwire.kinds(answers).count("D"), 0, "rows")
             equal(pgwire.errors(answers)[0]["C"], "54000")
             equal(pgwire.status(answers), "I")
-    equal(database.value("SELECT count(*) FROM shop.orders WHERE notes = 'x'"), 0)
+    equal(database.value("SELECT count(*) FROM shop.orders WHERE notes = 'returned'"), 0)
 
 
 def test_a_transaction_is_aborted_by_a_limit():
@@ -109,7 +110,7 @@ def test_inserted_values_are_counted_before_they_run():
     before = database.value("SELECT last_value FROM shop.orders_id_seq")
     stopped("INSERT INTO shop.orders (customer_id) VALUES (1), (2), (3)", "54000", "INSERT")
     equal(database.value("SELECT last_value FROM shop.orders_id_seq"), before, "nothing was run")
-    with running.connect() as connection, connection.cursor() as cursor:
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
         cursor.execute("INSERT INTO shop.orders (customer_id) VALUES (1), (2)")
         equal(cursor.rowcount, 2)
 
@@ -147,7 +148,7 @@ def test_rows_are_counted_over_all_executes_of_a_portal():
 
 
 def test_copy_counts_its_rows():
-    with running.connect() as connection, connection.cursor() as cursor:
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
         try:
             with open(os.devnull, "w", encoding="utf-8") as sink:
                 cursor.copy_expert("COPY shop.orders TO STDOUT", sink)
@@ -158,7 +159,7 @@ def test_copy_counts_its_rows():
 
 def test_an_expensive_query_is_not_run():
     stopped("SELECT count(*) FROM shop.order_items a, shop.order_items b", "54000", "expensive")
-    with running.connect() as connection, connection.cursor() as cursor:
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
         cursor.execute("SELECT qty FROM shop.order_items WHERE id = 1")
         equal(cursor.rowcount, 1)
 

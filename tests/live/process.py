@@ -9,6 +9,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
@@ -52,7 +53,7 @@ def test_sighup_with_a_broken_file_keeps_the_old_configuration():
         running.signal(signal.SIGHUP)
         eventually(lambda: running.file in running.read_log() or "nonsense" in running.read_log(),
                    "the log says what is wrong")
-        with running.connect() as connection:
+        with closing(running.connect()) as connection:
             equal(outcome(connection, "SELECT 1 FROM shop.orders LIMIT 1"), None)
             equal(outcome(connection, "DELETE FROM shop.orders"), "42501")
 
@@ -75,7 +76,7 @@ def test_sighup_puts_a_new_policy_in_force():
 def test_sighup_opens_the_audit_file_anew():
     with wicket(READ_ONLY) as (_, running):
         older = running.audit_file + ".1"
-        with running.connect() as connection:
+        with closing(running.connect()) as connection:
             outcome(connection, "SELECT 1 FROM shop.orders LIMIT 1")
             os.rename(running.audit_file, older)
             running.signal(signal.SIGHUP)
@@ -112,15 +113,40 @@ def test_sigterm_with_idle_sessions_ends_at_once():
 
 
 def test_an_audit_file_that_cannot_be_written_stops_everything():
-    """/dev/full takes no byte, ever."""
+    """/dev/full takes no byte, ever: not even a login can be recorded."""
     with Database() as database:
         running = Wicket(database, ALLOW_ALL, audit="/dev/full")
-        with running:
-            connection = running.connect()
-            for sql in ("SELECT 1", "UPDATE shop.orders SET notes = 'unrecorded' WHERE id = 1"):
-                equal(outcome(connection, sql), "58030", sql)
-            connection.close()
-        equal(database.value("SELECT count(*) FROM shop.orders WHERE notes = 'unrecorded'"), 0)
+        launch(running)
+        try:
+            eventually(lambda: "ready" in running.read_log(), "it starts")
+            try:
+                running.connect()
+                check(False, "somebody was let in")
+            except psycopg2.OperationalError as error:
+                check("audit log cannot be written" in str(error), str(error))
+            equal(running.command("health", check=False).returncode, 1)
+        finally:
+            running.stop()
+            running.__exit__(None)
+
+
+def launch(running):
+    """Starts it where nobody can log in."""
+    with open(running.log, "ab") as log:
+        running.process = subprocess.Popen([os.environ["PGWICKET_BIN"], "serve", running.file], stdout=log,
+                                           stderr=log)
+
+
+def fill(path):
+    """Takes all the room that the file system has."""
+    ballast = os.open(path, os.O_WRONLY | os.O_CREAT)
+    size = 65536
+    while size > 0:
+        try:
+            os.write(ballast, b"x" * size)
+        except OSError:
+            size //= 2
+    os.close(ballast)
 
 
 def test_a_full_audit_file_system_stops_everything_until_there_is_room():
@@ -134,13 +160,7 @@ def test_a_full_audit_file_system_stops_everything_until_there_is_room():
         with Database() as database, Wicket(database, READ_ONLY, audit=folder + "/audit.jsonl") as running:
             connection = running.connect()
             equal(outcome(connection, "SELECT 1 FROM shop.orders LIMIT 1"), None)
-            with open(folder + "/ballast", "wb") as ballast:
-                try:
-                    while True:
-                        ballast.write(b"x" * 4096)
-                        ballast.flush()
-                except OSError:
-                    pass
+            fill(folder + "/ballast")
             eventually(lambda: outcome(connection, "SELECT 1 FROM shop.orders LIMIT 1") == "58030",
                        "58030 when no record can be written")
             os.unlink(folder + "/ballast")
@@ -165,9 +185,7 @@ def test_an_upstream_that_is_down_does_not_stop_pgwicket():
 
     with Database() as database:
         running = Wicket(database, READ_ONLY, upstream="host=127.0.0.1 port=1 dbname=shop user=agent password=x")
-        with open(running.log, "ab") as log:
-            running.process = subprocess.Popen([os.environ["PGWICKET_BIN"], "serve", running.file], stdout=log,
-                                               stderr=log)
+        launch(running)
         try:
             equal(eventually(lambda: ready(running), "it answers"), 503)
             try:

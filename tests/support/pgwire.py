@@ -100,6 +100,7 @@ class Connection:
         else:
             self.socket = socket.create_connection((host, port), timeout)
         self.received = b""
+        self.key = b""
         if tls:
             self._start_tls()
         self._log_in(user, password, database, parameters)
@@ -136,6 +137,8 @@ class Connection:
         for answer in self._messages_until("Z"):
             if answer.kind == "E":
                 raise LoginError(answer.fields())
+            if answer.kind == "K":
+                self.key = answer.payload
             if answer.kind != "R":
                 continue
             method = struct.unpack_from("!i", answer.payload)[0]
@@ -149,6 +152,16 @@ class Connection:
                 self.send(message("p", f"{final},p={proof}".encode()))
             elif method not in (0, 12):
                 raise LoginError({"M": f"authentication method {method}"})
+
+    def cancel(self, key=None):
+        """A CancelRequest on a connection of its own; returns when the server has closed that."""
+        family = self.socket.family
+        with socket.socket(family) as other:
+            other.settimeout(30)
+            other.connect(self.socket.getpeername())
+            other.sendall(struct.pack("!ii", 16, 80877102) + (key or self.key))
+            while other.recv(100):
+                pass
 
     def send(self, *messages):
         self.socket.sendall(b"".join(messages))

@@ -233,7 +233,8 @@ class Wicket:
         return " ".join(f"{k}={v}" for k, v in self.address(**changes).items())
 
     def connect(self, autocommit=True, **changes):
-        connection = psycopg2.connect(self.dsn(connect_timeout=20, **changes))
+        """A session of psycopg2. (`with` would begin a transaction even in autocommit: use closing.)"""
+        connection = psycopg2.connect(**self.address(connect_timeout=20, **changes))
         connection.autocommit = autocommit
         return connection
 
@@ -250,9 +251,8 @@ class Wicket:
 
     def holds(self, state=None):
         """What the API lists, newest first."""
-        holds = json.loads(self.command("holds", "--json").stdout)
-        holds = holds["holds"] if isinstance(holds, dict) else holds
-        return [h for h in holds if state is None or h["state"] == state]
+        choice = ["--state", state] if state else ["--all"]
+        return json.loads(self.command("holds", "--json", *choice).stdout)["holds"]
 
 
 @contextlib.contextmanager
