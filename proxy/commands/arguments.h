@@ -1,8 +1,8 @@
 /*
  * arguments.h - the command line of one command: options by a table, the rest by position.
  *
- * --name VALUE and --name=VALUE are the same; "--" ends the options. An option that is unknown, given
- * twice or without its value is an error, said on standard error together with the usage.
+ * --name VALUE and --name=VALUE are the same; "--" ends the options. An option that is unknown,
+ * given twice or without its value is an error, said on standard error together with the usage.
  */
 #ifndef PGWICKET_COMMANDS_ARGUMENTS_H
 #define PGWICKET_COMMANDS_ARGUMENTS_H

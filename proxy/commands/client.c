@@ -111,7 +111,8 @@ struct client *client_new(const struct client_options *options, bool login, int 
     INVARIANT(curl_global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK);
     client->curl = curl_easy_init();
     INVARIANT(client->curl != NULL);
-    client->url = memory_copy_string(first_of(options->url, "PGWICKET_URL", "http://127.0.0.1:6480"));
+    client->url =
+        memory_copy_string(first_of(options->url, "PGWICKET_URL", "http://127.0.0.1:6480"));
     size_t size = strlen(client->url);
     while (size > 0 && client->url[size - 1] == '/')
         client->url[--size] = '\0';
@@ -141,8 +142,8 @@ void client_free(struct client *client)
 /* What the server says is wrong, made visible: it may quote others. */
 static void say_error(const struct client *client, long status)
 {
-    const char *message = json_string_value(
-        json_object_get(json_object_get(client->reply, "error"), "message"));
+    const char *message =
+        json_string_value(json_object_get(json_object_get(client->reply, "error"), "message"));
     fprintf(stderr, "pgwicket: ");
     if (message != NULL)
         terminal_print_visible(stderr, text_from(message));
@@ -212,7 +213,10 @@ int client_post(struct client *client, const char *path, const char *body)
     return perform_and_judge(client, path);
 }
 
-json_t *client_reply(const struct client *client) { return client->reply; }
+json_t *client_reply(const struct client *client)
+{
+    return client->reply;
+}
 
 void client_print(const struct client *client)
 {

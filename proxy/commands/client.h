@@ -1,8 +1,8 @@
 /*
  * client.h - the approver's side of the JSON API (libcurl), for the commands that use it.
  *
- * The password comes from PGWICKET_PASSWORD or a prompt on the terminal, never from the command line,
- * and is sent in the clear to loopback addresses only. Failures are said on standard error.
+ * The password comes from PGWICKET_PASSWORD or a prompt on the terminal, never from the command
+ * line, and is sent in the clear to loopback addresses only. Failures are said on standard error.
  */
 #ifndef PGWICKET_COMMANDS_CLIENT_H
 #define PGWICKET_COMMANDS_CLIENT_H
@@ -21,12 +21,15 @@ struct client_options {
 
 #define CLIENT_OPTIONS(options)                                                                    \
     {"--url", &(options).url, NULL}, {"--user", &(options).user, NULL},                            \
-        {"--ca", &(options).authority, NULL}, {"--json", NULL, &(options).json}
+        {"--ca", &(options).authority, NULL},                                                      \
+    {                                                                                              \
+        "--json", NULL, &(options).json                                                            \
+    }
 
 #define CLIENT_USAGE                                                                               \
     "  --url URL       the review listener (PGWICKET_URL; http://127.0.0.1:6480)\n"                \
     "  --user NAME     the approver (PGWICKET_USER)\n"                                             \
-    "  --ca FILE       certificate authority to trust instead of the system's\n"                  \
+    "  --ca FILE       certificate authority to trust instead of the system's\n"                   \
     "  --json          print the reply as it is\n"                                                 \
     "\nThe password is taken from PGWICKET_PASSWORD, or asked for.\n"
 
@@ -37,8 +40,8 @@ struct client *client_new(const struct client_options *options, bool login, int 
 void client_free(struct client *client); /* NULL is fine */
 
 /*
- * One request. EXIT_FINE: the answer is a success, its JSON is client_reply. Otherwise the exit code:
- * EXIT_NO after 4xx, EXIT_UNREACHABLE after 5xx or without an answer.
+ * One request. EXIT_FINE: the answer is a success, its JSON is client_reply. Otherwise the exit
+ * code: EXIT_NO after 4xx, EXIT_UNREACHABLE after 5xx or without an answer.
  */
 int client_get(struct client *client, const char *path);
 int client_post(struct client *client, const char *path, const char *body);

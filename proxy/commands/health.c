@@ -1,4 +1,5 @@
-/* health.c - `pgwicket health`: is a running pgwicket ready to serve? For people and container probes. */
+/* health.c - `pgwicket health`: is a running pgwicket ready to serve? For people and container
+ * probes. */
 #include "proxy/commands/arguments.h"
 #include "proxy/commands/client.h"
 #include "proxy/commands/commands.h"
@@ -10,7 +11,8 @@
 
 static const char usage[] =
     "usage: pgwicket health [--url URL] [--ca FILE] [--json]\n\n"
-    "Asks a running pgwicket whether it is ready: its upstreams can be reached, its audit log written.\n\n"
+    "Asks a running pgwicket whether it is ready: its upstreams can be reached, its audit log "
+    "written.\n\n"
     "  --url URL       the review listener (PGWICKET_URL; http://127.0.0.1:6480)\n"
     "  --ca FILE       certificate authority to trust instead of the system's\n"
     "  --json          print the reply as it is\n"

@@ -130,7 +130,8 @@ static void print_not_undone(FILE *out, const json_t *list)
     heading(out, "A rollback did not undo");
     size_t i;
     const json_t *item;
-    json_array_foreach(list, i, item) {
+    json_array_foreach(list, i, item)
+    {
         fputs("  ", out);
         print_word(out, item, "what");
         fputc(' ', out);
@@ -148,7 +149,8 @@ static void print_row(FILE *out, char sign, const json_t *row)
     fprintf(out, "  %c", sign);
     const char *key;
     const json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)row, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)row, key, value)
+    {
         fputc(' ', out);
         terminal_print_visible(out, text_from(key));
         fputc('=', out);
@@ -168,7 +170,8 @@ static void print_sample(FILE *out, const json_t *rows)
     heading(out, title);
     size_t i;
     const json_t *item;
-    json_array_foreach(sample, i, item) {
+    json_array_foreach(sample, i, item)
+    {
         print_row(out, '-', json_object_get(item, "old"));
         print_row(out, '+', json_object_get(item, "new"));
     }
@@ -194,10 +197,8 @@ static void print_effect(FILE *out, const json_t *hold)
     }
     size_t i;
     const json_t *item;
-    json_array_foreach(json_object_get(effect, "tables"), i, item)
-        print_table(out, item);
-    json_array_foreach(json_object_get(effect, "objects"), i, item)
-        print_object(out, item);
+    json_array_foreach(json_object_get(effect, "tables"), i, item) print_table(out, item);
+    json_array_foreach(json_object_get(effect, "objects"), i, item) print_object(out, item);
     print_estimate(out, hold);
     if (strcmp(hold_word(effect, "bound"), "counts") == 0)
         fputs("  Bound by counts only: the rows themselves may be others when it runs.\n", out);
@@ -213,7 +214,8 @@ static void print_statement(FILE *out, const json_t *hold)
     fputc('\n', out);
     size_t i;
     const json_t *item;
-    json_array_foreach(json_object_get(hold, "parameters"), i, item) {
+    json_array_foreach(json_object_get(hold, "parameters"), i, item)
+    {
         fprintf(out, "  $%zu ", i + 1);
         print_word(out, item, "type");
         fputs(" = ", out);
@@ -225,7 +227,8 @@ static void print_statement(FILE *out, const json_t *hold)
         fputc('\n', out);
     }
     const char *key;
-    json_object_foreach(json_object_get(hold, "settings"), key, item) {
+    json_object_foreach(json_object_get(hold, "settings"), key, item)
+    {
         fputs("  with ", out);
         terminal_print_visible(out, text_from(key));
         fputs(" = ", out);
@@ -291,7 +294,8 @@ static void print_decision(FILE *out, const json_t *hold)
         fprintf(out, "  It needs %" PRId64 " approvals.\n", number(hold, "quorum"));
     size_t i;
     const json_t *item;
-    json_array_foreach(json_object_get(hold, "approvals"), i, item) {
+    json_array_foreach(json_object_get(hold, "approvals"), i, item)
+    {
         fprintf(out, "  approval %zu of %" PRId64 ": ", i + 1, number(hold, "quorum"));
         print_word(out, item, "by");
         fputc('\n', out);

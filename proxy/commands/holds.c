@@ -59,8 +59,7 @@ static void print_list(const json_t *reply)
         table_add_string(&table, headings[i]);
     size_t i;
     const json_t *hold;
-    json_array_foreach(holds, i, hold)
-        add_hold(&table, hold, clock_now());
+    json_array_foreach(holds, i, hold) add_hold(&table, hold, clock_now());
     if (json_array_size(holds) > 0)
         table_print(&table, stdout);
     else

@@ -8,10 +8,9 @@
 
 #include <stdlib.h>
 
-static const char pause_usage[] =
-    "usage: pgwicket pause AGENT [OPTION...]\n\n"
-    "Stops an agent: cancels what it runs, ends its transactions, refuses what it sends.\n\n"
-    CLIENT_USAGE;
+static const char pause_usage[] = "usage: pgwicket pause AGENT [OPTION...]\n\n"
+                                  "Stops an agent: cancels what it runs, ends its transactions, "
+                                  "refuses what it sends.\n\n" CLIENT_USAGE;
 
 static const char resume_usage[] = "usage: pgwicket resume AGENT [OPTION...]\n\n"
                                    "Lets a paused agent go on.\n\n" CLIENT_USAGE;

@@ -1,4 +1,5 @@
-/* refuse.c - `pgwicket refuse`: refuses a held statement with a reason that its agent gets to read. */
+/* refuse.c - `pgwicket refuse`: refuses a held statement with a reason that its agent gets to read.
+ */
 #include "proxy/commands/arguments.h"
 #include "proxy/commands/client.h"
 #include "proxy/commands/commands.h"

@@ -1,8 +1,8 @@
 /*
  * release.c - `pgwicket release`: shows the hold and asks, or takes the digest of what was shown.
  *
- * What is released is always what has been looked at: the digest goes with the request, and the server
- * refuses any other.
+ * What is released is always what has been looked at: the digest goes with the request, and the
+ * server refuses any other.
  */
 #include "proxy/commands/arguments.h"
 #include "proxy/commands/client.h"
@@ -120,7 +120,8 @@ int command_release(int argc, char **argv)
         return code;
     char digest[SHA256_HEX_SIZE];
     snprintf(digest, sizeof digest, "%s", given != NULL ? given : "");
-    code = given != NULL ? EXIT_FINE : look(client, id, yes, options.json ? stderr : stdout, digest);
+    code =
+        given != NULL ? EXIT_FINE : look(client, id, yes, options.json ? stderr : stdout, digest);
     if (code == EXIT_FINE)
         code = release(client, id, digest, options.json);
     client_free(client);

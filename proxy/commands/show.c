@@ -8,10 +8,10 @@
 
 #include <stdlib.h>
 
-static const char usage[] =
-    "usage: pgwicket show N [OPTION...]\n\n"
-    "Shows hold N: its effect, the rows, the statement, who asks, and the digest that a release is\n"
-    "bound to.\n\n" CLIENT_USAGE;
+static const char usage[] = "usage: pgwicket show N [OPTION...]\n\n"
+                            "Shows hold N: its effect, the rows, the statement, who asks, and the "
+                            "digest that a release is\n"
+                            "bound to.\n\n" CLIENT_USAGE;
 
 int command_show(int argc, char **argv)
 {

@@ -38,7 +38,7 @@ static void add_state(struct table *table, const json_t *agent, struct instant n
 
 static void print_agents(const json_t *reply)
 {
-    static const char *const headings[] = {"AGENT", "POLICY", "UPSTREAM",
+    static const char *const headings[] = {"AGENT",    "POLICY",  "UPSTREAM",
                                            "SESSIONS", "WAITING", "STATE"};
     struct table table;
     table_init(&table, ARRAY_SIZE(headings));
@@ -46,7 +46,8 @@ static void print_agents(const json_t *reply)
         table_add_string(&table, headings[i]);
     size_t i;
     const json_t *agent;
-    json_array_foreach(json_object_get(reply, "agents"), i, agent) {
+    json_array_foreach(json_object_get(reply, "agents"), i, agent)
+    {
         table_add_string(&table, hold_word(agent, "name"));
         table_add_string(&table, hold_word(agent, "policy"));
         table_add_string(&table, hold_word(agent, "upstream"));

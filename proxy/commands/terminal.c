@@ -67,7 +67,10 @@ bool terminal_ask_password(const char *prompt, char password[TERMINAL_LINE_MAX])
     return read;
 }
 
-bool terminal_can_ask(void) { return isatty(STDIN_FILENO) != 0; }
+bool terminal_can_ask(void)
+{
+    return isatty(STDIN_FILENO) != 0;
+}
 
 bool terminal_ask_yes(const char *question)
 {
@@ -76,8 +79,8 @@ bool terminal_ask_yes(const char *question)
     printf("%s [y/N] ", question);
     fflush(stdout);
     char line[TERMINAL_LINE_MAX];
-    return read_line(stdin, line) && (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0 ||
-                                      strcmp(line, "Y") == 0);
+    return read_line(stdin, line) &&
+           (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0 || strcmp(line, "Y") == 0);
 }
 
 struct instant instant_from_text(const char *text)
@@ -117,7 +120,10 @@ void table_add(struct table *table, struct text cell)
     unicode_append_visible(place, cell);
 }
 
-void table_add_string(struct table *table, const char *cell) { table_add(table, text_from(cell)); }
+void table_add_string(struct table *table, const char *cell)
+{
+    table_add(table, text_from(cell));
+}
 
 static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS_MAX])
 {

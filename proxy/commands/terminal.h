@@ -1,6 +1,6 @@
 /*
- * terminal.h - what people read and answer: text without hidden characters, tables, times, questions.
- * Colour is used only where the output is a terminal and NO_COLOR is not set.
+ * terminal.h - what people read and answer: text without hidden characters, tables, times,
+ * questions. Colour is used only where the output is a terminal and NO_COLOR is not set.
  */
 #ifndef PGWICKET_COMMANDS_TERMINAL_H
 #define PGWICKET_COMMANDS_TERMINAL_H

@@ -1,6 +1,7 @@
 /*
- * database.c - see database.h. WAL with synchronous FULL: a commit that was reported survives a crash
- * of process and machine. A file that is damaged, of another program, or of a later version is refused.
+ * database.c - see database.h. WAL with synchronous FULL: a commit that was reported survives a
+ * crash of process and machine. A file that is damaged, of another program, or of a later version
+ * is refused.
  */
 #include "proxy/holds/database.h"
 
@@ -228,8 +229,8 @@ bool database_commit(struct database *database)
 
 void database_rollback(struct database *database)
 {
-    /* A statement that is still open would make ROLLBACK fail; SQLite rolls back by itself on a full
-     * disk. */
+    /* A statement that is still open would make ROLLBACK fail; SQLite rolls back by itself on a
+     * full disk. */
     for (size_t i = 0; i < QUERY_COUNT; i++)
         sqlite3_reset(database->statements[i]);
     if (sqlite3_get_autocommit(database->handle) == 0)

@@ -1,8 +1,8 @@
 /*
  * database.h - the SQLite file of the holds: opening, schema, prepared statements, transactions.
  *
- * Used by one thread at a time. A function that fails leaves SQLite's own words in `problem`. The file
- * belongs to one process: a second one that opens it is told so.
+ * Used by one thread at a time. A function that fails leaves SQLite's own words in `problem`. The
+ * file belongs to one process: a second one that opens it is told so.
  */
 #ifndef PGWICKET_HOLDS_DATABASE_H
 #define PGWICKET_HOLDS_DATABASE_H
@@ -18,21 +18,21 @@ enum query {
     QUERY_BEGIN,
     QUERY_COMMIT,
     QUERY_ROLLBACK,
-    QUERY_INSERT,          /* row_bind_new */
-    QUERY_UPDATE,          /* row_bind_change */
-    QUERY_GET,             /* 1: id */
-    QUERY_LIST,            /* 1: below this id */
-    QUERY_LIST_AGENT,      /* and 2: agent */
-    QUERY_LIST_STATE,      /* and 2: state */
+    QUERY_INSERT,           /* row_bind_new */
+    QUERY_UPDATE,           /* row_bind_change */
+    QUERY_GET,              /* 1: id */
+    QUERY_LIST,             /* 1: below this id */
+    QUERY_LIST_AGENT,       /* and 2: agent */
+    QUERY_LIST_STATE,       /* and 2: state */
     QUERY_LIST_STATE_AGENT, /* and 2: state, 3: agent */
-    QUERY_OPEN_MATCH,      /* 1: match; pending, released or running */
-    QUERY_EXECUTED_MATCH,  /* 1: match; the newest id */
-    QUERY_PENDING_COUNT,   /* 1: agent */
-    QUERY_APPROVALS,       /* 1: id */
-    QUERY_APPROVE,         /* 1: id, 2: approver, 3: time */
-    QUERY_SET_REPLACED_BY, /* 1: id, 2: the new one */
-    QUERY_DUE,             /* 1: now, 2: above this id; the next that must expire or lapse */
-    QUERY_DELETE_OLD,      /* 1: finished before; a limited number */
+    QUERY_OPEN_MATCH,       /* 1: match; pending, released or running */
+    QUERY_EXECUTED_MATCH,   /* 1: match; the newest id */
+    QUERY_PENDING_COUNT,    /* 1: agent */
+    QUERY_APPROVALS,        /* 1: id */
+    QUERY_APPROVE,          /* 1: id, 2: approver, 3: time */
+    QUERY_SET_REPLACED_BY,  /* 1: id, 2: the new one */
+    QUERY_DUE,              /* 1: now, 2: above this id; the next that must expire or lapse */
+    QUERY_DELETE_OLD,       /* 1: finished before; a limited number */
     QUERY_COUNTS,
     QUERY_COUNT,
 };

@@ -12,10 +12,10 @@
 #include <string.h>
 
 static const char *const state_names[HOLD_STATE_COUNT] = {
-    [HOLD_NONE] = "none",         [HOLD_PENDING] = "pending",   [HOLD_RELEASED] = "released",
-    [HOLD_RUNNING] = "running",   [HOLD_EXECUTED] = "executed", [HOLD_REFUSED] = "refused",
-    [HOLD_EXPIRED] = "expired",   [HOLD_LAPSED] = "lapsed",     [HOLD_DRIFTED] = "drifted",
-    [HOLD_FAILED] = "failed",     [HOLD_UNKNOWN] = "unknown",
+    [HOLD_NONE] = "none",       [HOLD_PENDING] = "pending",   [HOLD_RELEASED] = "released",
+    [HOLD_RUNNING] = "running", [HOLD_EXECUTED] = "executed", [HOLD_REFUSED] = "refused",
+    [HOLD_EXPIRED] = "expired", [HOLD_LAPSED] = "lapsed",     [HOLD_DRIFTED] = "drifted",
+    [HOLD_FAILED] = "failed",   [HOLD_UNKNOWN] = "unknown",
 };
 
 #define TO(state) (1u << (state))
@@ -148,12 +148,18 @@ bool hold_approver_may(const struct hold *hold, struct text approver, const stru
 #define FIELD(name) offsetof(struct hold, name)
 
 static const size_t text_fields[] = {
-    FIELD(agent),           FIELD(policy),        FIELD(rule),          FIELD(rules),
-    FIELD(rule_text),       FIELD(approvers),     FIELD(upstream),      FIELD(database),
-    FIELD(verb),            FIELD(client),        FIELD(session),       FIELD(statement),
-    FIELD(values_wire),     FIELD(plan),          FIELD(effect),        FIELD(decision),
-    FIELD(decided_by),      FIELD(decision_reason), FIELD(run_session), FIELD(xid),
-    FIELD(backend_start),   FIELD(system_identifier), FIELD(outcome_tag), FIELD(outcome_error),
+    FIELD(agent),          FIELD(policy),
+    FIELD(rule),           FIELD(rules),
+    FIELD(rule_text),      FIELD(approvers),
+    FIELD(upstream),       FIELD(database),
+    FIELD(verb),           FIELD(client),
+    FIELD(session),        FIELD(statement),
+    FIELD(values_wire),    FIELD(plan),
+    FIELD(effect),         FIELD(decision),
+    FIELD(decided_by),     FIELD(decision_reason),
+    FIELD(run_session),    FIELD(xid),
+    FIELD(backend_start),  FIELD(system_identifier),
+    FIELD(outcome_tag),    FIELD(outcome_error),
     FIELD(outcome_effect),
 };
 

@@ -24,8 +24,8 @@ struct changes {
 };
 
 /*
- * Carries the request out and fills in its answer. On HOLD_STORE_FAILED nothing has changed, `changes`
- * is empty and request->problem says why.
+ * Carries the request out and fills in its answer. On HOLD_STORE_FAILED nothing has changed,
+ * `changes` is empty and request->problem says why.
  */
 void operation_carry_out(struct database *database, struct hold_request *request,
                          struct instant now, struct changes *changes);

@@ -44,7 +44,8 @@ static struct text unpack_text(struct arena *arena, struct cursor *cursor)
     return arena_text(arena, cursor_bytes(cursor, size));
 }
 
-/* The count in front, or 0 with the cursor failed where so many items of `least` bytes do not fit. */
+/* The count in front, or 0 with the cursor failed where so many items of `least` bytes do not fit.
+ */
 static size_t unpack_count(struct cursor *cursor, size_t least)
 {
     size_t count = cursor_u32(cursor);

@@ -12,7 +12,8 @@ void pack_types(struct buffer *out, const struct hold *hold);
 void pack_values(struct buffer *out, const struct hold *hold);
 void pack_settings(struct buffer *out, const struct hold *hold);
 
-/* Fill the hold's list with memory of `arena`; false, with the list empty, if the blob is not one. */
+/* Fill the hold's list with memory of `arena`; false, with the list empty, if the blob is not one.
+ */
 MUST_USE bool unpack_types(struct arena *arena, struct text blob, struct hold *hold);
 MUST_USE bool unpack_values(struct arena *arena, struct text blob, struct hold *hold);
 MUST_USE bool unpack_settings(struct arena *arena, struct text blob, struct hold *hold);

@@ -1,6 +1,6 @@
 /*
- * row.c - see row.h. Columns are walked by a table made from the same list as the SQL. What comes from
- * the file is checked: an unknown state, a wrong size, a torn list make the row unreadable.
+ * row.c - see row.h. Columns are walked by a table made from the same list as the SQL. What comes
+ * from the file is checked: an unknown state, a wrong size, a torn list make the row unreadable.
  */
 #include "proxy/holds/row.h"
 
@@ -25,7 +25,8 @@ static const struct column changing[] = {HOLD_CHANGING_COLUMNS(COLUMN)};
 
 enum { COLUMN_POLICY = 3, COLUMN_FIRST = 2 };
 
-_Static_assert(sizeof(struct instant) == sizeof(int64_t), "an instant is stored as its microseconds");
+_Static_assert(sizeof(struct instant) == sizeof(int64_t),
+               "an instant is stored as its microseconds");
 
 static void bind_text(sqlite3_stmt *statement, int at, struct text text, bool words)
 {
@@ -140,14 +141,17 @@ static struct text column_bytes(sqlite3_stmt *select, int at)
     return (struct text){bytes != NULL ? bytes : "", bytes != NULL && size > 0 ? (size_t)size : 0};
 }
 
-struct text row_policy(sqlite3_stmt *select) { return column_bytes(select, COLUMN_POLICY); }
+struct text row_policy(sqlite3_stmt *select)
+{
+    return column_bytes(select, COLUMN_POLICY);
+}
 
 static bool read_column(struct arena *arena, sqlite3_stmt *select, int at, struct hold *hold,
                         const struct column *column)
 {
     char *field = (char *)hold + column->offset;
-    struct text bytes = column->kind == WHOLE || column->kind == REAL ? TEXT("")
-                                                                      : column_bytes(select, at);
+    struct text bytes =
+        column->kind == WHOLE || column->kind == REAL ? TEXT("") : column_bytes(select, at);
     switch (column->kind) {
     case WORDS:
     case BLOB:

@@ -1,8 +1,8 @@
 /*
  * store_sqlite.c - the hold store's thread and queue. See store.h.
  *
- * Requests are carried out in order, one transaction each, with the clock's work in between. A failing
- * disk fails requests, never the thread; it is tried again with the next one.
+ * Requests are carried out in order, one transaction each, with the clock's work in between. A
+ * failing disk fails requests, never the thread; it is tried again with the next one.
  */
 #include "proxy/holds/store.h"
 
@@ -56,7 +56,8 @@ static void carry_out(struct hold_store *store, struct hold_request *request)
     request->done(request);
 }
 
-/* A hold that cannot be read must not keep the others from expiring; a failing disk ends the round. */
+/* A hold that cannot be read must not keep the others from expiring; a failing disk ends the round.
+ */
 static bool expire_due(struct hold_store *store, struct instant now)
 {
     int failures = 0;

@@ -1,8 +1,8 @@
 /*
  * api.c - the review server: its thread, its routes, and what every request must pass. See api.h.
  *
- * In this order: an unambiguous head, a Host of ours, a route, for writes no foreign page, an approver,
- * JSON of bounded size. The first that fails answers; nothing after it is looked at.
+ * In this order: an unambiguous head, a Host of ours, a route, for writes no foreign page, an
+ * approver, JSON of bounded size. The first that fails answers; nothing after it is looked at.
  */
 #include "proxy/review/api.h"
 
@@ -44,9 +44,9 @@ static const struct route {
 };
 
 /* Headers whose second copy would be read differently by a proxy in front. */
-static const char *const single_headers[] = {"Host",           "Authorization",  "Content-Type",
-                                             "Content-Length", "Origin",         "Sec-Fetch-Site",
-                                             "Transfer-Encoding"};
+static const char *const single_headers[] = {
+    "Host",   "Authorization",  "Content-Type",     "Content-Length",
+    "Origin", "Sec-Fetch-Site", "Transfer-Encoding"};
 
 /* NULL: the head can be read in one way only; else why not. */
 static const char *head_problem(const struct exchange *exchange)
@@ -93,7 +93,8 @@ static void refuse_login(struct exchange *exchange, const char *address, bool tr
 {
     if (tried)
         log_warning("review: failed login from %s", address);
-    exchange_add_header(exchange, "WWW-Authenticate", "Basic realm=\"pgwicket\", charset=\"UTF-8\"");
+    exchange_add_header(exchange, "WWW-Authenticate",
+                        "Basic realm=\"pgwicket\", charset=\"UTF-8\"");
     exchange_fail(exchange, 401, "unauthorized", "name and password of an approver are needed");
 }
 
@@ -318,7 +319,10 @@ struct review_server *review_start(const struct configuration *configuration,
     return server;
 }
 
-int review_port(const struct review_server *server) { return listener_port(server->listener); }
+int review_port(const struct review_server *server)
+{
+    return listener_port(server->listener);
+}
 
 void review_stop(struct review_server *server)
 {

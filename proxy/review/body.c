@@ -30,8 +30,8 @@ static struct text take_text(struct arena *arena, json_t *object, const char *ke
     const json_t *value = json_object_get(object, key);
     struct text text = {NULL, 0};
     if (json_is_string(value))
-        text = arena_text(arena,
-                          (struct text){json_string_value(value), json_string_length(value)});
+        text =
+            arena_text(arena, (struct text){json_string_value(value), json_string_length(value)});
     if (text.bytes != NULL)
         json_object_del(object, key);
     return text;

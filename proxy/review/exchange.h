@@ -1,15 +1,15 @@
 /*
  * exchange.h - one request to the review listener, from its arrival to its answer.
  *
- * It lives on the review thread; only its hold request visits the store's thread and comes back. If the
- * client goes away first, the work is finished and the answer dropped.
+ * It lives on the review thread; only its hold request visits the store's thread and comes back. If
+ * the client goes away first, the work is finished and the answer dropped.
  */
 #ifndef PGWICKET_REVIEW_EXCHANGE_H
 #define PGWICKET_REVIEW_EXCHANGE_H
 
 #include "proxy/base/json_out.h"
-#include "proxy/review/listener.h"
 #include "proxy/review/api.h"
+#include "proxy/review/listener.h"
 
 struct review_server;
 

@@ -1,7 +1,8 @@
 /*
  * handle_agents.c - agents, pausing them, and health. See handlers.h.
  *
- * An approver sees and pauses the agents of the policies that they are limited to; others are not there.
+ * An approver sees and pauses the agents of the policies that they are limited to; others are not
+ * there.
  */
 #include "proxy/review/handlers.h"
 
@@ -78,9 +79,15 @@ static void set_paused(struct exchange *exchange, bool paused)
         exchange_fail(exchange, 404, "not_found", "there is no such agent");
 }
 
-void handle_pause(struct exchange *exchange) { set_paused(exchange, true); }
+void handle_pause(struct exchange *exchange)
+{
+    set_paused(exchange, true);
+}
 
-void handle_resume(struct exchange *exchange) { set_paused(exchange, false); }
+void handle_resume(struct exchange *exchange)
+{
+    set_paused(exchange, false);
+}
 
 static void reply_status(struct exchange *exchange, int status, const char *word)
 {
@@ -93,7 +100,10 @@ static void reply_status(struct exchange *exchange, int status, const char *word
     exchange_reply(exchange, status, &buffer);
 }
 
-void handle_healthz(struct exchange *exchange) { reply_status(exchange, 200, "ok"); }
+void handle_healthz(struct exchange *exchange)
+{
+    reply_status(exchange, 200, "ok");
+}
 
 /* Whoever asks need not be known, so what is wrong goes to the log and not into the answer. */
 void handle_readyz(struct exchange *exchange)

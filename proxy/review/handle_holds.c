@@ -1,8 +1,8 @@
 /*
  * handle_holds.c - reading holds, releasing and refusing them. See handlers.h.
  *
- * What an approver may not see is not there (404). The store decides again, in its transaction, what is
- * checked here first.
+ * What an approver may not see is not there (404). The store decides again, in its transaction,
+ * what is checked here first.
  */
 #include "proxy/review/handlers.h"
 
@@ -18,7 +18,8 @@
 
 enum { PAGE_DEFAULT = 50, PAGE_MAX = 100 };
 
-_Static_assert((int)PAGE_MAX < (int)LIMIT_HOLDS_PER_LIST, "one more is asked for, to know if there is more");
+_Static_assert((int)PAGE_MAX < (int)LIMIT_HOLDS_PER_LIST,
+               "one more is asked for, to know if there is more");
 
 static void fail_not_found(struct exchange *exchange)
 {
@@ -117,9 +118,15 @@ static void take_decision(struct exchange *exchange, enum hold_operation operati
     exchange_ask_store(exchange, operation, answer_one);
 }
 
-void handle_release(struct exchange *exchange) { take_decision(exchange, HOLD_OP_RELEASE); }
+void handle_release(struct exchange *exchange)
+{
+    take_decision(exchange, HOLD_OP_RELEASE);
+}
 
-void handle_refuse(struct exchange *exchange) { take_decision(exchange, HOLD_OP_REFUSE); }
+void handle_refuse(struct exchange *exchange)
+{
+    take_decision(exchange, HOLD_OP_REFUSE);
+}
 
 static void reply_list(struct exchange *exchange)
 {
@@ -142,8 +149,7 @@ static void answer_list(struct exchange *exchange)
 }
 
 /* One parameter of the list. NULL: fine, else what is wrong. */
-static const char *take_parameter(struct hold_request *request, struct text name,
-                                  struct text value)
+static const char *take_parameter(struct hold_request *request, struct text name, struct text value)
 {
     if (text_is(name, "state")) {
         request->filter_state = hold_state_from_name(value);

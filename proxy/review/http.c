@@ -137,7 +137,9 @@ int query_next(struct arena *arena, struct text *query, struct text *name, struc
     struct text raw_name = {pair.bytes, find_byte(pair, '=')};
     struct text raw_value =
         rest_from(pair, raw_name.size < pair.size ? raw_name.size + 1 : raw_name.size);
-    return percent_decode(arena, raw_name, name) && percent_decode(arena, raw_value, value) ? 1 : -1;
+    if (!percent_decode(arena, raw_name, name) || !percent_decode(arena, raw_value, value))
+        return -1;
+    return 1;
 }
 
 bool content_type_is_json(struct text header)

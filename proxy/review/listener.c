@@ -1,10 +1,10 @@
 /*
  * listener.c - see listener.h.
  *
- * libevent's server neither counts connections nor limits how long a request may take to arrive. Here
- * a reference is kept on each connection's bufferevent: a sweep once a second drops those that libevent
- * has given up, and shuts down those that have been idle or slow for too long; libevent then sees the
- * end of the stream and cleans up.
+ * libevent's server neither counts connections nor limits how long a request may take to arrive.
+ * Here a reference is kept on each connection's bufferevent: a sweep once a second drops those that
+ * libevent has given up, and shuts down those that have been idle or slow for too long; libevent
+ * then sees the end of the stream and cleans up.
  */
 #include "proxy/review/listener.h"
 
@@ -184,13 +184,12 @@ static int bind_address(const struct listen_address *address, char *problem, siz
 static void set_limits(struct evhttp *http)
 {
     evhttp_set_max_headers_size(http, LIMIT_HTTP_HEADER_BYTES);
-    /* A little more than is taken, so that a body that is too long gets an answer in our own words. */
+    /* More than is taken, so that a body that is too long gets an answer in our own words. */
     evhttp_set_max_body_size(http, 2 * LIMIT_HTTP_BODY_BYTES);
     evhttp_set_timeout(http, READ_TIMEOUT_S);
     evhttp_set_allowed_methods(http, EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD |
                                          EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE | EVHTTP_REQ_OPTIONS |
-                                         EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT |
-                                         EVHTTP_REQ_PATCH);
+                                         EVHTTP_REQ_TRACE | EVHTTP_REQ_CONNECT | EVHTTP_REQ_PATCH);
 }
 
 static bool open_socket(struct listener *listener, const struct listen_address *address,
@@ -231,7 +230,10 @@ struct listener *listener_open(struct event_base *base, const struct configurati
     return listener;
 }
 
-int listener_port(const struct listener *listener) { return listener->port; }
+int listener_port(const struct listener *listener)
+{
+    return listener->port;
+}
 
 void listener_stop(struct listener *listener)
 {
@@ -266,8 +268,7 @@ struct connection *connection_begin(struct listener *listener, struct evhttp_req
 {
     struct evhttp_connection *http = evhttp_request_get_connection(request);
     struct connection *connection = listener->connections;
-    while (connection != NULL &&
-           connection->stream != evhttp_connection_get_bufferevent(http))
+    while (connection != NULL && connection->stream != evhttp_connection_get_bufferevent(http))
         connection = connection->next;
     INVARIANT(connection != NULL);
     connection->deadline_us = 0;
@@ -289,7 +290,8 @@ struct text connection_local(const struct connection *connection, struct arena *
     socklen_t size = sizeof address;
     char host[NI_MAXHOST];
     char port[NI_MAXSERV];
-    if (getsockname(bufferevent_getfd(connection->stream), (struct sockaddr *)&address, &size) != 0 ||
+    if (getsockname(bufferevent_getfd(connection->stream), (struct sockaddr *)&address, &size) !=
+            0 ||
         getnameinfo((struct sockaddr *)&address, size, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return TEXT("");

@@ -40,8 +40,7 @@ struct connection *connection_begin(struct listener *listener, struct evhttp_req
 /* It has been answered. `trusted`: an approver's, which may stay open for longer. */
 void connection_end(struct connection *connection, bool trusted);
 
-/* The connection's own address and port as in a Host header, "10.0.0.5:6480", and its peer's address;
- * empty where there is none. */
+/* The connection's own address and port as in a Host header, "10.0.0.5:6480"; empty if unknown. */
 struct text connection_local(const struct connection *connection, struct arena *arena);
 
 #endif

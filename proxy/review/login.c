@@ -1,7 +1,7 @@
 /*
- * login.c - see login.h. Both tables are small and fixed; the oldest entry makes room. Whoever fills
- * the table of addresses still meets the overall limit, which spares only addresses that somebody has
- * logged in from lately: a flood of wrong passwords does not lock everybody out.
+ * login.c - see login.h. Both tables are small and fixed; the oldest entry makes room. Whoever
+ * fills the table of addresses still meets the overall limit, which spares only addresses that
+ * somebody has logged in from lately: a flood of wrong passwords does not lock everybody out.
  */
 #include "proxy/review/login.h"
 
@@ -46,7 +46,7 @@ struct remembered {
 };
 
 struct login {
-    uint8_t key[KEY_SIZE]; /* random, so that a dump of this memory is no list of password digests */
+    uint8_t key[KEY_SIZE]; /* random: the digests below say nothing without it */
     struct failures failures;
     struct known_source sources[SOURCES_MAX];
     struct remembered remembered[REMEMBERED_MAX];
@@ -118,8 +118,7 @@ static struct known_source *find_source(struct login *login, const struct source
     return known;
 }
 
-static void keyed_digest(const struct login *login, struct text header,
-                         uint8_t digest[SHA256_SIZE])
+static void keyed_digest(const struct login *login, struct text header, uint8_t digest[SHA256_SIZE])
 {
     struct digest *fields = digest_new();
     digest_field(fields, (struct text){(const char *)login->key, KEY_SIZE});
@@ -132,8 +131,7 @@ static bool is_remembered(const struct login *login, const uint8_t digest[SHA256
 {
     for (size_t i = 0; i < REMEMBERED_MAX; i++) {
         const struct remembered *item = &login->remembered[i];
-        if (item->until_us > now_us &&
-            equal_in_constant_time(item->digest, digest, SHA256_SIZE) &&
+        if (item->until_us > now_us && equal_in_constant_time(item->digest, digest, SHA256_SIZE) &&
             equal_in_constant_time(item->stored_key, approver->verifier.stored_key, SHA256_SIZE))
             return true;
     }

@@ -2,8 +2,8 @@
  * login.h - who an approver is, by HTTP basic authentication, and how often one may be wrong.
  *
  * A right password costs about 2 ms (PBKDF2) once a minute: after that the header's keyed digest is
- * enough. Wrong ones are counted for their address and overall; beyond the limits even a right one is
- * not looked at. Names are never locked. Used by one thread; time is an argument.
+ * enough. Wrong ones are counted for their address and overall; beyond the limits even a right one
+ * is not looked at. Names are never locked. Used by one thread; time is an argument.
  */
 #ifndef PGWICKET_REVIEW_LOGIN_H
 #define PGWICKET_REVIEW_LOGIN_H

@@ -1,4 +1,5 @@
-/* site.c - see site.h. Names are compared without case, ports exactly; what is not listed is foreign. */
+/* site.c - see site.h. Names are compared without case, ports exactly; what is not listed is
+ * foreign. */
 #include "proxy/review/site.h"
 
 #include "proxy/base/invariant.h"

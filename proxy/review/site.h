@@ -1,8 +1,9 @@
 /*
  * site.h - under which names the review listener answers, and from which pages it takes writes.
  *
- * Against DNS rebinding a request's Host must be one of ours; against cross-site requests (a browser
- * sends basic credentials by itself) a write's Origin must be too. Pure; immutable after site_init.
+ * Against DNS rebinding a request's Host must be one of ours; against cross-site requests (a
+ * browser sends basic credentials by itself) a write's Origin must be too. Pure; immutable after
+ * site_init.
  */
 #ifndef PGWICKET_REVIEW_SITE_H
 #define PGWICKET_REVIEW_SITE_H

@@ -1,4 +1,5 @@
-/* tls.c - see tls.h. A file that is missing, of another kind, or a key that does not fit, is fatal. */
+/* tls.c - see tls.h. A file that is missing, of another kind, or a key that does not fit, is fatal.
+ */
 #include "proxy/review/tls.h"
 
 #include <openssl/err.h>
@@ -23,7 +24,8 @@ SSL_CTX *review_tls_new(const struct tls_settings *settings, char *problem, size
     SSL_CTX *context = SSL_CTX_new(TLS_server_method());
     if (context != NULL && SSL_CTX_set_min_proto_version(context, TLS1_2_VERSION) == 1 &&
         load(context, settings)) {
-        /* Renegotiation and tickets are of no use to a few people, and cost code that strangers reach. */
+        /* Renegotiation and tickets are of no use to a few people, and cost code that strangers
+         * reach. */
         SSL_CTX_set_options(context, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET |
                                          SSL_OP_CIPHER_SERVER_PREFERENCE);
         return context;

@@ -1,7 +1,7 @@
 /* http.c - what the review listener reads by itself: the first byte says which part the rest is. */
+#include "proxy/review/http.h"
 #include "proxy/base/invariant.h"
 #include "proxy/review/body.h"
-#include "proxy/review/http.h"
 #include "proxy/review/site.h"
 
 #include <stddef.h>

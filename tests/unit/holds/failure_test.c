@@ -21,8 +21,14 @@ static const int64_t forever_us = 3600000000000;
 
 static struct store_at at;
 
-static void begin(void) { store_begin(&at, forever_us, NULL, NULL); }
-static void end(void) { store_end(&at); }
+static void begin(void)
+{
+    store_begin(&at, forever_us, NULL, NULL);
+}
+static void end(void)
+{
+    store_end(&at);
+}
 
 TestSuite(store_failure, .init = begin, .fini = end, .timeout = 120);
 
@@ -130,6 +136,11 @@ Test(store_failure, damaged_row_fails_its_requests_and_no_other)
         cr_expect_eq(request.hold_count, 0);
         arena_release(&request.arena);
         cr_expect_eq(state_of(at.store, 2), HOLD_PENDING);
+        request = request_begin(HOLD_OP_LIST);
+        request.limit = 10;
+        cr_expect_eq(ask(at.store, &request), HOLD_OK);
+        cr_expect_eq(request.hold_count, 1, "lists go on without it");
+        arena_release(&request.arena);
     }
 }
 

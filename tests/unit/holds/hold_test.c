@@ -13,10 +13,10 @@ static const struct {
     enum hold_state from;
     enum hold_state to;
 } edges[] = {
-    {HOLD_NONE, HOLD_PENDING},       {HOLD_PENDING, HOLD_RELEASED},  {HOLD_PENDING, HOLD_REFUSED},
-    {HOLD_PENDING, HOLD_EXPIRED},    {HOLD_RELEASED, HOLD_RUNNING},  {HOLD_RELEASED, HOLD_LAPSED},
-    {HOLD_RUNNING, HOLD_EXECUTED},   {HOLD_RUNNING, HOLD_RELEASED},  {HOLD_RUNNING, HOLD_FAILED},
-    {HOLD_RUNNING, HOLD_DRIFTED},    {HOLD_RUNNING, HOLD_UNKNOWN},
+    {HOLD_NONE, HOLD_PENDING},     {HOLD_PENDING, HOLD_RELEASED}, {HOLD_PENDING, HOLD_REFUSED},
+    {HOLD_PENDING, HOLD_EXPIRED},  {HOLD_RELEASED, HOLD_RUNNING}, {HOLD_RELEASED, HOLD_LAPSED},
+    {HOLD_RUNNING, HOLD_EXECUTED}, {HOLD_RUNNING, HOLD_RELEASED}, {HOLD_RUNNING, HOLD_FAILED},
+    {HOLD_RUNNING, HOLD_DRIFTED},  {HOLD_RUNNING, HOLD_UNKNOWN},
 };
 
 static bool is_edge(enum hold_state from, enum hold_state to)
@@ -51,14 +51,38 @@ Test(hold, state_names_go_both_ways_and_others_are_none)
     cr_expect_eq(hold_state_from_name(TEXT("none")), HOLD_NONE);
 }
 
-static void change_agent(struct hold *hold) { hold->agent = TEXT("batch-bot"); }
-static void change_upstream(struct hold *hold) { hold->upstream = TEXT("shop2"); }
-static void change_statement(struct hold *hold) { hold->statement = TEXT("DELETE FROM a "); }
-static void change_effect(struct hold *hold) { hold->effect = TEXT("{\"known\": false}"); }
-static void change_wire(struct hold *hold) { hold->values_wire.size--; }
-static void drop_type(struct hold *hold) { hold->type_count--; }
-static void drop_value(struct hold *hold) { hold->value_count--; }
-static void drop_setting(struct hold *hold) { hold->setting_count--; }
+static void change_agent(struct hold *hold)
+{
+    hold->agent = TEXT("batch-bot");
+}
+static void change_upstream(struct hold *hold)
+{
+    hold->upstream = TEXT("shop2");
+}
+static void change_statement(struct hold *hold)
+{
+    hold->statement = TEXT("DELETE FROM a ");
+}
+static void change_effect(struct hold *hold)
+{
+    hold->effect = TEXT("{\"known\": false}");
+}
+static void change_wire(struct hold *hold)
+{
+    hold->values_wire.size--;
+}
+static void drop_type(struct hold *hold)
+{
+    hold->type_count--;
+}
+static void drop_value(struct hold *hold)
+{
+    hold->value_count--;
+}
+static void drop_setting(struct hold *hold)
+{
+    hold->setting_count--;
+}
 static void change_type(struct hold *hold)
 {
     static const uint32_t types[] = {23, 25, 25};
@@ -81,9 +105,18 @@ static void change_setting(struct hold *hold)
     };
     hold->settings = settings;
 }
-static void change_rule(struct hold *hold) { hold->rule = TEXT("support.7"); }
-static void change_created(struct hold *hold) { hold->created.us++; }
-static void change_plan(struct hold *hold) { hold->plan = TEXT(""); }
+static void change_rule(struct hold *hold)
+{
+    hold->rule = TEXT("support.7");
+}
+static void change_created(struct hold *hold)
+{
+    hold->created.us++;
+}
+static void change_plan(struct hold *hold)
+{
+    hold->plan = TEXT("");
+}
 
 static const struct {
     void (*change)(struct hold *hold);
@@ -110,7 +143,8 @@ Test(hold, digest_and_match_depend_on_what_they_are_bound_to)
         uint8_t other[SHA256_SIZE];
         digest_cases[i].change(&changed);
         hold_digest(&changed, other);
-        cr_expect_eq(memcmp(digest, other, SHA256_SIZE) != 0, digest_cases[i].digest, "case %zu", i);
+        cr_expect_eq(memcmp(digest, other, SHA256_SIZE) != 0, digest_cases[i].digest, "case %zu",
+                     i);
         hold_match(&changed, other);
         cr_expect_eq(memcmp(match, other, SHA256_SIZE) != 0, digest_cases[i].match, "case %zu", i);
     }

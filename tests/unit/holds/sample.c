@@ -58,7 +58,8 @@ struct hold sample_hold(const char *statement)
 void store_again(struct store_at *at, int64_t retain_us, hold_listener *listener, void *context)
 {
     char problem[256] = "";
-    at->store = hold_store_open(at->location, retain_us, listener, context, problem, sizeof problem);
+    at->store =
+        hold_store_open(at->location, retain_us, listener, context, problem, sizeof problem);
     cr_assert_not_null(at->store, "%s", problem);
 }
 
@@ -152,8 +153,8 @@ enum hold_answer ask_release(struct hold_store *store, const struct hold *hold,
     return ask_decision(store, hold, approver, request);
 }
 
-enum hold_answer ask_refuse(struct hold_store *store, const struct hold *hold,
-                            const char *approver, struct hold_request *request)
+enum hold_answer ask_refuse(struct hold_store *store, const struct hold *hold, const char *approver,
+                            struct hold_request *request)
 {
     *request = request_begin(HOLD_OP_REFUSE);
     request->reason = TEXT("wrong customer");

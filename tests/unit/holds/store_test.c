@@ -17,8 +17,14 @@ static const int64_t forever_us = 3600000000000;
 
 static struct store_at at;
 
-static void begin(void) { store_begin(&at, forever_us, NULL, NULL); }
-static void end(void) { store_end(&at); }
+static void begin(void)
+{
+    store_begin(&at, forever_us, NULL, NULL);
+}
+static void end(void)
+{
+    store_end(&at);
+}
 
 TestSuite(store, .init = begin, .fini = end, .timeout = 60);
 
@@ -194,7 +200,8 @@ Test(store, pending_max_is_counted_for_each_agent_alone)
     sample.agent = TEXT("support-bot");
     cr_expect_eq(ask_refuse(at.store, &first, "alice", &request), HOLD_OK);
     arena_release(&request.arena);
-    cr_expect_eq(ask_create(at.store, &sample, 2, &request), HOLD_OK, "a refused one does not count");
+    cr_expect_eq(ask_create(at.store, &sample, 2, &request), HOLD_OK,
+                 "a refused one does not count");
     arena_release(&request.arena);
     arena_release(&arena);
 }

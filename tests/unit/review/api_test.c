@@ -10,8 +10,14 @@
 
 static struct site_under_test site;
 
-static void begin(void) { site_begin(&site, WITH_STORE); }
-static void end(void) { site_end(&site); }
+static void begin(void)
+{
+    site_begin(&site, WITH_STORE);
+}
+static void end(void)
+{
+    site_end(&site);
+}
 
 TestSuite(api, .init = begin, .fini = end, .timeout = 60);
 
@@ -22,8 +28,8 @@ static void expect(struct reply reply, long status, const char *code)
     reply_free(&reply);
 }
 
-static struct reply send_decision(int64_t id, const char *action, const char *user, const char *digest,
-                           const char *reason)
+static struct reply send_decision(int64_t id, const char *action, const char *user,
+                                  const char *digest, const char *reason)
 {
     char path[64];
     char body[256];
@@ -40,16 +46,35 @@ static const struct {
     const char *key;
     json_type type;
 } hold_keys[] = {
-    {"id", JSON_INTEGER},       {"state", JSON_STRING},     {"digest", JSON_STRING},
-    {"agent", JSON_STRING},     {"policy", JSON_STRING},    {"rule", JSON_STRING},
-    {"rules", JSON_ARRAY},      {"rule_text", JSON_STRING}, {"upstream", JSON_STRING},
-    {"verb", JSON_STRING},      {"client", JSON_STRING},    {"created", JSON_STRING},
-    {"expires", JSON_STRING},   {"waiting_until", JSON_STRING}, {"run_until", JSON_NULL},
-    {"follows", JSON_NULL},     {"replaced_by", JSON_NULL}, {"statement", JSON_STRING},
-    {"statement_visible", JSON_STRING}, {"parameters", JSON_ARRAY}, {"settings", JSON_OBJECT},
-    {"estimate", JSON_OBJECT},  {"plan", JSON_NULL},        {"effect", JSON_OBJECT},
-    {"approvals", JSON_ARRAY},  {"quorum", JSON_INTEGER},   {"can_decide", JSON_TRUE},
-    {"decision", JSON_NULL},    {"outcome", JSON_NULL},
+    {"id", JSON_INTEGER},
+    {"state", JSON_STRING},
+    {"digest", JSON_STRING},
+    {"agent", JSON_STRING},
+    {"policy", JSON_STRING},
+    {"rule", JSON_STRING},
+    {"rules", JSON_ARRAY},
+    {"rule_text", JSON_STRING},
+    {"upstream", JSON_STRING},
+    {"verb", JSON_STRING},
+    {"client", JSON_STRING},
+    {"created", JSON_STRING},
+    {"expires", JSON_STRING},
+    {"waiting_until", JSON_STRING},
+    {"run_until", JSON_NULL},
+    {"follows", JSON_NULL},
+    {"replaced_by", JSON_NULL},
+    {"statement", JSON_STRING},
+    {"statement_visible", JSON_STRING},
+    {"parameters", JSON_ARRAY},
+    {"settings", JSON_OBJECT},
+    {"estimate", JSON_OBJECT},
+    {"plan", JSON_NULL},
+    {"effect", JSON_OBJECT},
+    {"approvals", JSON_ARRAY},
+    {"quorum", JSON_INTEGER},
+    {"can_decide", JSON_TRUE},
+    {"decision", JSON_NULL},
+    {"outcome", JSON_NULL},
 };
 
 Test(api, hold_has_every_key_of_the_contract)
@@ -208,9 +233,9 @@ Test(api, list_goes_from_page_to_page)
 
 Test(api, unknown_parameters_and_numbers_are_errors)
 {
-    static const char *const wrong[] = {"state=", "state=Pending", "state=none", "limit=0",
-                                        "limit=101", "limit=x", "after=-1", "agent=",
-                                        "colour=red", "state=%zz"};
+    static const char *const wrong[] = {
+        "state=",  "state=Pending", "state=none", "limit=0",    "limit=101",
+        "limit=x", "after=-1",      "agent=",     "colour=red", "state=%zz"};
     for (size_t i = 0; i < ARRAY_SIZE(wrong); i++) {
         char path[64];
         snprintf(path, sizeof path, "/api/holds?%s", wrong[i]);

@@ -24,7 +24,10 @@ static void begin(void)
     setenv("PGWICKET_PASSWORD", "alice-secret", 1);
 }
 
-static void end(void) { site_end(&site); }
+static void end(void)
+{
+    site_end(&site);
+}
 
 TestSuite(commands, .init = begin, .fini = end, .timeout = 60);
 
@@ -240,8 +243,14 @@ static const struct {
     int64_t us;
     const char *text;
 } span_cases[] = {
-    {-5, "0 s"},         {0, "0 s"},           {59999999, "59 s"},     {60000000, "1 min"},
-    {3599000000, "59 min"}, {3600000000, "1 h"}, {86399000000, "23 h"}, {172800000000, "2 d"},
+    {-5, "0 s"},
+    {0, "0 s"},
+    {59999999, "59 s"},
+    {60000000, "1 min"},
+    {3599000000, "59 min"},
+    {3600000000, "1 h"},
+    {86399000000, "23 h"},
+    {172800000000, "2 d"},
 };
 
 Test(terminal, spans_are_rounded_down)
@@ -280,10 +289,14 @@ Test(hold_text, shows_cascades_rows_objects_and_what_is_not_undone)
           " \"new\": {\"id\": 7, \"note\": null}}]}}}",
           text, sizeof text);
     static const char *const parts[] = {
-        "42 deleted  shop.orders (of about 104000), target", "1 updated  shop.orders",
-        "126 deleted  shop.items, cascade items_fkey",       "drop table shop.old",
-        "sequence shop.seq by 42",                           "- id=7 note=\\u{1B}[2J",
-        "+ id=7 note=null",                                  "Bound by counts only",
+        "42 deleted  shop.orders (of about 104000), target",
+        "1 updated  shop.orders",
+        "126 deleted  shop.items, cascade items_fkey",
+        "drop table shop.old",
+        "sequence shop.seq by 42",
+        "- id=7 note=\\u{1B}[2J",
+        "+ id=7 note=null",
+        "Bound by counts only",
         "2 approvals",
     };
     for (size_t i = 0; i < ARRAY_SIZE(parts); i++)

@@ -1,4 +1,5 @@
-/* guard_test.c - what the listener keeps out: strangers, foreign pages, odd and oversized requests. */
+/* guard_test.c - what the listener keeps out: strangers, foreign pages, odd and oversized requests.
+ */
 #include "unit/review/server.h"
 
 #include "proxy/base/attributes.h"
@@ -14,8 +15,14 @@
 
 static struct site_under_test site;
 
-static void begin(void) { site_begin(&site, WITH_STORE); }
-static void end(void) { site_end(&site); }
+static void begin(void)
+{
+    site_begin(&site, WITH_STORE);
+}
+static void end(void)
+{
+    site_end(&site);
+}
 
 TestSuite(guard, .init = begin, .fini = end, .timeout = 60);
 
@@ -65,7 +72,8 @@ Test(guard, answers_are_not_cached_framed_or_sniffed)
     static const struct {
         const char *path;
         const char *user;
-    } cases[] = {{"/api/holds", "alice"}, {"/api/holds", NULL}, {"/none", NULL}, {"/healthz", NULL}};
+    } cases[] = {
+        {"/api/holds", "alice"}, {"/api/holds", NULL}, {"/none", NULL}, {"/healthz", NULL}};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct reply reply = http_get(&site, cases[i].path, cases[i].user);
         for (size_t j = 0; j < ARRAY_SIZE(headers); j++)
@@ -90,7 +98,8 @@ Test(guard, foreign_hosts_are_refused)
     for (size_t i = 0; i < ARRAY_SIZE(host_cases); i++) {
         const char *const headers[] = {host_cases[i].header, NULL};
         struct reply reply = http(&site, "GET", "/healthz", NULL, NULL, headers);
-        cr_expect_eq(reply.status, host_cases[i].status, "%s: %s", host_cases[i].header, reply.body);
+        cr_expect_eq(reply.status, host_cases[i].status, "%s: %s", host_cases[i].header,
+                     reply.body);
         reply_free(&reply);
     }
 }
@@ -114,7 +123,9 @@ static const struct {
     {{"Content-Type: application/json", "Sec-Fetch-Site: same-origin"}, 200, ""},
     {{"Content-Type: application/json", "Sec-Fetch-Site: none"}, 200, ""},
     {{"Content-Type: application/json", "Origin: https://wicket.example.com",
-      "Origin: https://evil.example.com"}, 400, "bad_request"},
+      "Origin: https://evil.example.com"},
+     400,
+     "bad_request"},
 };
 
 Test(guard, writes_are_json_from_our_own_pages)
@@ -135,13 +146,20 @@ static const struct {
     const char *path;
     long status;
 } method_cases[] = {
-    {"GET", "/api/agents/support-bot/pause", 405}, {"GET", "/api/holds/1/release", 405},
-    {"PUT", "/api/agents/support-bot/pause", 405}, {"DELETE", "/api/holds/1", 405},
-    {"POST", "/api/holds", 405},                   {"OPTIONS", "/api/holds", 405},
-    {"PATCH", "/api/holds/1/release", 405},        {"GET", "/metrics", 404},
-    {"GET", "/", 404},                             {"GET", "/api", 404},
-    {"GET", "/api/holds/", 404},                   {"GET", "/api//holds", 404},
-    {"GET", "/./api/holds", 404},                  {"GET", "/api/holds/1/release/", 404},
+    {"GET", "/api/agents/support-bot/pause", 405},
+    {"GET", "/api/holds/1/release", 405},
+    {"PUT", "/api/agents/support-bot/pause", 405},
+    {"DELETE", "/api/holds/1", 405},
+    {"POST", "/api/holds", 405},
+    {"OPTIONS", "/api/holds", 405},
+    {"PATCH", "/api/holds/1/release", 405},
+    {"GET", "/metrics", 404},
+    {"GET", "/", 404},
+    {"GET", "/api", 404},
+    {"GET", "/api/holds/", 404},
+    {"GET", "/api//holds", 404},
+    {"GET", "/./api/holds", 404},
+    {"GET", "/api/holds/1/release/", 404},
 };
 
 Test(guard, paths_and_methods_that_are_not_ours_are_refused)

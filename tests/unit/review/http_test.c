@@ -111,7 +111,7 @@ Test(http, decodes_percent_escapes_or_refuses_them)
 
 Test(http, numbers_have_one_spelling)
 {
-    static const char *const wrong[] = {"",    "0",  "-1",  "+1",    "01",
+    static const char *const wrong[] = {"",    "0",  "-1",  "+1",  "01",
                                         "1.0", "1 ", "0x1", "1e3", "9223372036854775808"};
     int64_t number = 0;
     cr_expect(number_parse(TEXT("17"), &number));
@@ -217,22 +217,21 @@ static const struct {
     {"127.0.0.1", true, "https://wicket.example.com", false, "wicket.example.com", true},
     {"127.0.0.1", true, "https://wicket.example.com", false, "wicket.example.com:443", true},
     {"127.0.0.1", true, "https://wicket.example.com", false, "wicket.example.com:80", false},
-    {"127.0.0.1", true, "https://wicket.example.com:8443/x", false, "wicket.example.com:8443", true},
+    {"127.0.0.1", true, "https://wicket.example.com:8443/x", false, "wicket.example.com:8443",
+     true},
     {"127.0.0.1", true, "https://wicket.example.com:8443/x", false, "wicket.example.com", false},
 };
 
 Test(site, answers_under_its_own_names_only)
 {
     for (size_t i = 0; i < ARRAY_SIZE(host_cases); i++) {
-        struct configuration configuration =
-            site_configuration(host_cases[i].host, host_cases[i].loopback, host_cases[i].url,
-                               host_cases[i].tls);
+        struct configuration configuration = site_configuration(
+            host_cases[i].host, host_cases[i].loopback, host_cases[i].url, host_cases[i].tls);
         struct arena arena;
         arena_init(&arena);
         struct site site;
         site_init(&site, &arena, &configuration, 6480);
-        bool has =
-            site_has_host(&site, text_from(host_cases[i].asked), TEXT("10.9.9.9:6480"));
+        bool has = site_has_host(&site, text_from(host_cases[i].asked), TEXT("10.9.9.9:6480"));
         cr_expect_eq(has, host_cases[i].has, "case %zu: %s", i, host_cases[i].asked);
         arena_release(&arena);
     }
@@ -274,7 +273,8 @@ Test(site, takes_writes_from_its_own_pages_only)
         const char *problem =
             site_refuses_write(&site, text_from(write_cases[i].origin),
                                text_from(write_cases[i].fetch_site), TEXT("127.0.0.1:6480"));
-        cr_expect_eq(problem == NULL, write_cases[i].fine, "case %zu: %s", i, write_cases[i].origin);
+        cr_expect_eq(problem == NULL, write_cases[i].fine, "case %zu: %s", i,
+                     write_cases[i].origin);
     }
     arena_release(&arena);
 }
@@ -296,7 +296,10 @@ static void login_begin(void)
     login = login_new();
 }
 
-static void login_end(void) { login_free(login); }
+static void login_end(void)
+{
+    login_free(login);
+}
 
 TestSuite(login, .init = login_begin, .fini = login_end);
 

@@ -84,8 +84,7 @@ static void write_certificate(const char *folder)
                                0);
     X509_set_issuer_name(certificate, name);
     X509_set_version(certificate, 2);
-    X509_EXTENSION *names =
-        X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "IP:127.0.0.1");
+    X509_EXTENSION *names = X509V3_EXT_conf_nid(NULL, NULL, NID_subject_alt_name, "IP:127.0.0.1");
     X509_add_ext(certificate, names, -1);
     X509_EXTENSION_free(names);
     cr_assert_gt(X509_sign(certificate, key, EVP_sha256()), 0);
@@ -151,8 +150,7 @@ void site_begin(struct site_under_test *site, unsigned options)
                                        .agents = hook_agents,
                                        .pause = hook_pause,
                                        .ready = hook_ready};
-    site->server =
-        review_start(site->configuration, site->store, &hooks, problem, sizeof problem);
+    site->server = review_start(site->configuration, site->store, &hooks, problem, sizeof problem);
     cr_assert_not_null(site->server, "%s", problem);
     site->port = review_port(site->server);
 }
@@ -229,8 +227,7 @@ int64_t site_hold(struct site_under_test *site, const char *statement, int64_t q
                               .wait_us = 20000000,
                               .run_within_us = 900000000,
                               .quorum = quorum};
-    struct hold_request request = {
-        .operation = HOLD_OP_CREATE, .hold = &hold, .pending_max = -1};
+    struct hold_request request = {.operation = HOLD_OP_CREATE, .hold = &hold, .pending_max = -1};
     arena_init(&request.arena);
     ask(site->store, &request);
     cr_assert_eq(request.answer, HOLD_OK, "%s", request.problem);
@@ -245,8 +242,7 @@ enum hold_state site_state(struct site_under_test *site, int64_t id)
     struct hold_request request = {.operation = HOLD_OP_GET, .id = id};
     arena_init(&request.arena);
     ask(site->store, &request);
-    enum hold_state state =
-        request.answer == HOLD_OK ? request.holds[0]->state : HOLD_NONE;
+    enum hold_state state = request.answer == HOLD_OK ? request.holds[0]->state : HOLD_NONE;
     arena_release(&request.arena);
     return state;
 }

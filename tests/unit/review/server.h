@@ -35,8 +35,8 @@ struct reply {
     json_t *json; /* NULL: the body is none */
 };
 
-/* One request with libcurl. `user`: NULL for none. `headers` is NULL-terminated, may be NULL. `body`
- * NULL: a GET, unless `method` says otherwise. */
+/* One request with libcurl. `user`: NULL for none. `headers` is NULL-terminated, may be NULL.
+ * `body` NULL: a GET, unless `method` says otherwise. */
 struct reply http(struct site_under_test *site, const char *method, const char *path,
                   const char *user, const char *body, const char *const *headers);
 struct reply http_get(struct site_under_test *site, const char *path, const char *user);
