@@ -182,6 +182,18 @@ static void append_bits(struct buffer *out, const char *string)
     append_quoted(out, '\'', text_from(string + 1));
 }
 
+static void append_decimal(struct buffer *out, int number)
+{
+    char digits[16];
+    size_t at = sizeof digits;
+    /* The scanner lets the number of a parameter wrap; unsigned, it is read back as it was. */
+    unsigned left = (unsigned)number;
+    do
+        digits[--at] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    buffer_append(out, digits + at, sizeof digits - at);
+}
+
 static const char *fixed_spelling(int kind)
 {
     switch (kind) {
@@ -218,10 +230,11 @@ static void append_token(struct buffer *out, const struct token *token)
     else if (token->kind == TOKEN_BCONST || token->kind == TOKEN_XCONST)
         append_bits(out, token->string);
     else if (token->kind == TOKEN_ICONST)
-        buffer_printf(out, "%d", token->number);
-    else if (token->kind == TOKEN_PARAM)
-        buffer_printf(out, "$%d", token->number);
-    else if (token->kind == TOKEN_FCONST || token->kind == TOKEN_OP)
+        append_decimal(out, token->number);
+    else if (token->kind == TOKEN_PARAM) {
+        buffer_append_byte(out, '$');
+        append_decimal(out, token->number);
+    } else if (token->kind == TOKEN_FCONST || token->kind == TOKEN_OP)
         buffer_append_string(out, token->string);
     else
         append_keyword(out, token->string);

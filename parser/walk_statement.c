@@ -145,6 +145,18 @@ static void append_verb(struct buffer *out, enum verb verb)
         buffer_append_byte(out, (uint8_t)(*c == '_' ? ' ' : *c - 'a' + 'A'));
 }
 
+static void append_object(struct buffer *out, const struct object *object)
+{
+    if (object->kind == OBJECT_NONE)
+        return;
+    append_word(out, text_from(object_kind_prefix(object->kind)));
+    if (object->schema.size > 0) {
+        buffer_append_text(out, object->schema);
+        buffer_append_byte(out, '.');
+    }
+    buffer_append_text(out, object->name);
+}
+
 /* The verb that the leading word already says. */
 static enum verb leading_verb(enum statement_kind kind)
 {
@@ -165,8 +177,7 @@ static void append_actions(struct walk *walk, struct buffer *out)
         if (action->verb != last)
             append_verb(out, action->verb);
         last = action->verb;
-        if (action->object.kind != OBJECT_NONE)
-            append_word(out, object_text(walk->arena, &action->object));
+        append_object(out, &action->object);
     }
 }
 
