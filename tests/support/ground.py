@@ -1,6 +1,8 @@
 """ground - a small schema for tests of the wire, a pgwicket in front of it, and the same session without pgwicket."""
 import contextlib
 
+import psycopg2
+
 import pgwire
 from live import check, equal
 from wicket import AGENT_SECRET, SERVER_PORT, wicket
@@ -23,6 +25,7 @@ ANALYZE w.t, w.child, w.log, w.slow;
 """
 RESET = """
 BEGIN;
+SET LOCAL session_replication_role = replica;
 DELETE FROM w.child; DELETE FROM w.log; DELETE FROM w.t WHERE id > 1000;
 UPDATE w.t SET n = id % 10, note = 'note ' || id WHERE (n, note) IS DISTINCT FROM (id % 10, 'note ' || id);
 UPDATE w.slow SET n = 0 WHERE n <> 0;
@@ -36,21 +39,24 @@ class Ground:
     def __init__(self, database, running):
         self.database = database
         self.running = running
+        self.owner = psycopg2.connect(database.superuser)
+        self.owner.autocommit = True
 
     def connect(self, **parameters):
         return pgwire.Connection("127.0.0.1", self.running.port, "agent", AGENT_SECRET, **parameters)
 
     def connect_directly(self, **parameters):
+        parameters = {"options": "-c search_path=w", **parameters}
         return pgwire.Connection("127.0.0.1", int(SERVER_PORT), "agent", "agent-password", self.database.name,
                                  **parameters)
 
     def reset(self):
-        self.database.ask("ALTER TABLE w.slow DISABLE TRIGGER wait")
-        self.database.ask(RESET)
-        self.database.ask("ALTER TABLE w.slow ENABLE TRIGGER wait")
+        self.owner.cursor().execute(RESET)
 
     def value(self, sql):
-        return self.database.value(sql)
+        cursor = self.owner.cursor()
+        cursor.execute(sql)
+        return cursor.fetchone()[0]
 
     def audit(self, **wanted):
         """Records with these keys; a "__" stands for a dot."""
@@ -65,7 +71,11 @@ def ground(policy, **values):
         # The catalog that was loaded at the start does not know the schema; a reload makes a new one.
         running.stop()
         running.start()
-        yield Ground(database, running)
+        place = Ground(database, running)
+        try:
+            yield place
+        finally:
+            place.owner.close()
 
 
 def comparable(answers):
