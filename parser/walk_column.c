@@ -1,9 +1,9 @@
 /*
- * walk_column.c - which column of which relation a name means: ColumnRef, `*`, whole rows, fields, and
- * fields that are function calls in disguise.
+ * walk_column.c - which column of which relation a name means: ColumnRef, `*`, whole rows, fields,
+ * and fields that are function calls in disguise.
  *
- * The search order is parse analysis's: innermost level first, a column before a whole row. A name that
- * nothing explains reads a column of that name of everything in sight.
+ * The search order is parse analysis's: innermost level first, a column before a whole row. A name
+ * that nothing explains reads a column of that name of everything in sight.
  */
 #include "parser/walk_scope.h"
 
@@ -26,7 +26,7 @@ static void resolved(struct resolution *resolution, struct item *item,
         *resolution = (struct resolution){.item = item, .column = column};
 }
 
-/* --- one name -------------------------------------------------------------------------------------- */
+/* --- one name ------------------------------------------------------------------------------- */
 
 /* Reads what `name` means as a column of this item alone; false if it has none such for sure. */
 static bool item_read(struct walk *walk, struct item *item, struct text name,
@@ -71,7 +71,8 @@ void read_named_column(struct walk *walk, struct item *item, struct text name)
         item_read_perhaps(walk, item, name);
 }
 
-/* True if some column of this level has the name. *perhaps: an item of unknown shape may have it. */
+/* True if some column of this level has the name. *perhaps: an item of unknown shape may have it.
+ */
 static bool level_read(struct walk *walk, struct scope *scope, struct text name,
                        struct resolution *resolution, bool *perhaps)
 {
@@ -121,7 +122,7 @@ static void bare_name(struct walk *walk, struct scope *scope, struct text name,
     resolution->unclear = resolution->unclear || perhaps || resolution->item == NULL;
 }
 
-/* --- qualified names -------------------------------------------------------------------------------- */
+/* --- qualified names ------------------------------------------------------------------------ */
 
 /* item.name: a column, or a function of the whole row. */
 static void item_attribute(struct walk *walk, struct item *item, struct text name, int location,
@@ -218,7 +219,7 @@ void column_reference(struct walk *walk, struct scope *scope, ColumnRef *referen
         unknown_qualifier(walk, scope);
 }
 
-/* --- `*` in a target list ---------------------------------------------------------------------------- */
+/* --- `*` in a target list ------------------------------------------------------------------- */
 
 static void append_columns(struct walk *walk, struct item *out, const struct item *item)
 {
@@ -255,7 +256,7 @@ void expand_star(struct walk *walk, struct scope *scope, ColumnRef *reference, s
     }
 }
 
-/* --- fields of expressions ---------------------------------------------------------------------------- */
+/* --- fields of expressions ------------------------------------------------------------------ */
 
 void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree)
 {

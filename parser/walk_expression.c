@@ -1,7 +1,8 @@
 /*
  * walk_expression.c - every node kind that can stand in an expression, every field of it.
  *
- * A kind without a case here fails the walk: a new grammar's node is refused until somebody has read it.
+ * A kind without a case here fails the walk: a new grammar's node is refused until somebody has
+ * read it.
  */
 #include "parser/walk_scope.h"
 
@@ -17,7 +18,21 @@ void expressions(struct walk *walk, struct scope *scope, List *nodes)
         expression(walk, scope, lfirst(cell));
 }
 
-/* --- operators ---------------------------------------------------------------------------------------- */
+/* Expressions whose values may have to change their type. */
+void operands(struct walk *walk, struct scope *scope, List *nodes)
+{
+    ListCell *cell;
+    foreach (cell, nodes)
+        operand(walk, scope, lfirst(cell));
+}
+
+void operand(struct walk *walk, struct scope *scope, Node *node)
+{
+    expression(walk, scope, node);
+    value_use(walk, node);
+}
+
+/* --- operators ------------------------------------------------------------------------------ */
 
 static void operators_of(struct walk *walk, A_Expr *tree)
 {
@@ -44,13 +59,14 @@ static void operators_of(struct walk *walk, A_Expr *tree)
         operator_named(walk, "<=", location);
         operator_named(walk, ">=", location);
         break;
-    default: walk_unknown(walk, "operator expression", (int)tree->kind, location);
+    default:
+        walk_unknown(walk, "operator expression", (int)tree->kind, location);
     }
 }
 
 static void sublink(struct walk *walk, struct scope *scope, SubLink *tree)
 {
-    expression(walk, scope, tree->testexpr);
+    operand(walk, scope, tree->testexpr);
     if (tree->operName != NIL)
         operator_use(walk, tree->operName, tree->location);
     else if (tree->subLinkType == ANY_SUBLINK)
@@ -65,12 +81,12 @@ static void case_expression(struct walk *walk, struct scope *scope, CaseExpr *tr
 {
     if (tree->arg != NULL)
         operator_named(walk, "=", tree->location);
-    expression(walk, scope, (Node *)tree->arg);
+    operand(walk, scope, (Node *)tree->arg);
     expressions(walk, scope, tree->args);
-    expression(walk, scope, (Node *)tree->defresult);
+    operand(walk, scope, (Node *)tree->defresult);
 }
 
-/* --- the rest ------------------------------------------------------------------------------------------ */
+/* --- the rest ------------------------------------------------------------------------------- */
 
 static void parameter(struct walk *walk, ParamRef *tree)
 {
@@ -99,7 +115,8 @@ void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const stru
         if (sort->useOp != NIL)
             operator_use(walk, sort->useOp, sort->location);
         ColumnRef *reference = IsA(sort->node, ColumnRef) ? (ColumnRef *)sort->node : NULL;
-        bool is_output = outputs != NULL && walk_spend(walk, outputs->column_count) && reference != NULL && !is_star(sort->node) &&
+        bool is_output = outputs != NULL && walk_spend(walk, outputs->column_count) &&
+                         reference != NULL && !is_star(sort->node) &&
                          list_length(reference->fields) == 1 &&
                          item_column_named(outputs, text_from(strVal(linitial(reference->fields))));
         if (is_output)
@@ -165,20 +182,42 @@ void group_clause(struct walk *walk, struct scope *scope, List *groups, const st
 static bool special_node(struct walk *walk, struct scope *scope, Node *node)
 {
     switch (nodeTag(node)) {
-    case T_ColumnRef: column_reference(walk, scope, (ColumnRef *)node); return true;
-    case T_ParamRef: parameter(walk, (ParamRef *)node); return true;
-    case T_FuncCall: function_call(walk, scope, (FuncCall *)node); return true;
-    case T_TypeCast: type_cast(walk, scope, (TypeCast *)node); return true;
-    case T_A_Indirection: indirection(walk, scope, (A_Indirection *)node); return true;
-    case T_SubLink: sublink(walk, scope, (SubLink *)node); return true;
-    case T_CaseExpr: case_expression(walk, scope, (CaseExpr *)node); return true;
-    case T_XmlExpr: xml_expression(walk, scope, (XmlExpr *)node); return true;
-    case T_List: expressions(walk, scope, (List *)node); return true;
+    case T_ColumnRef:
+        column_reference(walk, scope, (ColumnRef *)node);
+        return true;
+    case T_ParamRef:
+        parameter(walk, (ParamRef *)node);
+        return true;
+    case T_FuncCall:
+        function_call(walk, scope, (FuncCall *)node);
+        return true;
+    case T_TypeCast:
+        type_cast(walk, scope, (TypeCast *)node);
+        return true;
+    case T_A_Indirection:
+        indirection(walk, scope, (A_Indirection *)node);
+        return true;
+    case T_SubLink:
+        sublink(walk, scope, (SubLink *)node);
+        return true;
+    case T_CaseExpr:
+        case_expression(walk, scope, (CaseExpr *)node);
+        return true;
+    case T_XmlExpr:
+        xml_expression(walk, scope, (XmlExpr *)node);
+        return true;
+    case T_List:
+        operands(walk, scope, (List *)node);
+        return true;
     case T_A_Const:
     case T_SQLValueFunction:
-    case T_SetToDefault: return true;
-    case T_CurrentOfExpr: walk->shape->positioned = true; return true;
-    default: return false;
+    case T_SetToDefault:
+        return true;
+    case T_CurrentOfExpr:
+        walk->shape->positioned = true;
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -187,33 +226,56 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
     switch (nodeTag(node)) {
     case T_A_Expr:
         operators_of(walk, (A_Expr *)node);
-        expression(walk, scope, ((A_Expr *)node)->lexpr);
-        expression(walk, scope, ((A_Expr *)node)->rexpr);
+        operand(walk, scope, ((A_Expr *)node)->lexpr);
+        operand(walk, scope, ((A_Expr *)node)->rexpr);
         break;
-    case T_BoolExpr: expressions(walk, scope, ((BoolExpr *)node)->args); break;
-    case T_CollateClause: expression(walk, scope, ((CollateClause *)node)->arg); break;
-    case T_A_ArrayExpr: expressions(walk, scope, ((A_ArrayExpr *)node)->elements); break;
-    case T_RowExpr: expressions(walk, scope, ((RowExpr *)node)->args); break;
-    case T_CoalesceExpr: expressions(walk, scope, ((CoalesceExpr *)node)->args); break;
-    case T_MinMaxExpr: expressions(walk, scope, ((MinMaxExpr *)node)->args); break;
-    case T_GroupingFunc: expressions(walk, scope, ((GroupingFunc *)node)->args); break;
-    case T_NullTest: expression(walk, scope, (Node *)((NullTest *)node)->arg); break;
-    case T_BooleanTest: expression(walk, scope, (Node *)((BooleanTest *)node)->arg); break;
-    case T_NamedArgExpr: expression(walk, scope, (Node *)((NamedArgExpr *)node)->arg); break;
-    case T_ResTarget: expression(walk, scope, ((ResTarget *)node)->val); break;
+    case T_BoolExpr:
+        expressions(walk, scope, ((BoolExpr *)node)->args);
+        break;
+    case T_CollateClause:
+        expression(walk, scope, ((CollateClause *)node)->arg);
+        break;
+    case T_A_ArrayExpr:
+        operands(walk, scope, ((A_ArrayExpr *)node)->elements);
+        break;
+    case T_RowExpr:
+        operands(walk, scope, ((RowExpr *)node)->args);
+        break;
+    case T_CoalesceExpr:
+        operands(walk, scope, ((CoalesceExpr *)node)->args);
+        break;
+    case T_MinMaxExpr:
+        operands(walk, scope, ((MinMaxExpr *)node)->args);
+        break;
+    case T_GroupingFunc:
+        expressions(walk, scope, ((GroupingFunc *)node)->args);
+        break;
+    case T_NullTest:
+        expression(walk, scope, (Node *)((NullTest *)node)->arg);
+        break;
+    case T_BooleanTest:
+        expression(walk, scope, (Node *)((BooleanTest *)node)->arg);
+        break;
+    case T_NamedArgExpr:
+        operand(walk, scope, (Node *)((NamedArgExpr *)node)->arg);
+        break;
+    case T_ResTarget:
+        expression(walk, scope, ((ResTarget *)node)->val);
+        break;
     case T_MultiAssignRef: /* its columns share one source */
         if (!is_repeated_source(node))
             expression(walk, scope, ((MultiAssignRef *)node)->source);
         break;
     case T_CaseWhen:
-        expression(walk, scope, (Node *)((CaseWhen *)node)->expr);
-        expression(walk, scope, (Node *)((CaseWhen *)node)->result);
+        operand(walk, scope, (Node *)((CaseWhen *)node)->expr);
+        operand(walk, scope, (Node *)((CaseWhen *)node)->result);
         break;
     case T_XmlSerialize:
         expression(walk, scope, ((XmlSerialize *)node)->expr);
         walk_type(walk, ((XmlSerialize *)node)->typeName);
         break;
-    default: walk_unknown(walk, "expression", (int)nodeTag(node), -1);
+    default:
+        walk_unknown(walk, "expression", (int)nodeTag(node), -1);
     }
 }
 
@@ -226,7 +288,7 @@ void expression(struct walk *walk, struct scope *scope, Node *node)
     walk_leave(walk);
 }
 
-/* --- expressions outside queries -------------------------------------------------------------------- */
+/* --- expressions outside queries ------------------------------------------------------------ */
 
 static void relation_scope(struct walk *walk, struct scope *scope, const struct relation *relation)
 {

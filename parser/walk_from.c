@@ -2,8 +2,8 @@
  * walk_from.c - FROM: relations, CTEs, sub-queries, functions, joins; who may see whom while it is
  * read, and which columns each entry has afterwards.
  *
- * Visibility follows parse analysis: what stands to the left is for LATERAL only until FROM is done, ON
- * sees nothing but its join, an alias on a join hides what is inside.
+ * Visibility follows parse analysis: what stands to the left is for LATERAL only until FROM is
+ * done, ON sees nothing but its join, an alias on a join hides what is inside.
  */
 #include "parser/walk_scope.h"
 
@@ -47,7 +47,7 @@ static struct item *derived_item(struct walk *walk, const struct item *columns, 
     return item;
 }
 
-/* --- relations and CTEs ------------------------------------------------------------------------------- */
+/* --- relations and CTEs --------------------------------------------------------------------- */
 
 static struct entry cte_entry(struct walk *walk, struct cte *cte, RangeVar *range)
 {
@@ -83,9 +83,9 @@ static struct entry sample_entry(struct walk *walk, struct scope *scope, RangeTa
 {
     struct entry entry = from_entry(walk, scope, sample->relation);
     const char *method = strVal(llast(sample->method));
-    bool builtin =
-        list_length(sample->method) == 1 ||
-        (list_length(sample->method) == 2 && strcmp(strVal(linitial(sample->method)), "pg_catalog") == 0);
+    bool builtin = list_length(sample->method) == 1 ||
+                   (list_length(sample->method) == 2 &&
+                    strcmp(strVal(linitial(sample->method)), "pg_catalog") == 0);
     if (!builtin || (strcmp(method, "system") != 0 && strcmp(method, "bernoulli") != 0))
         walk_call(walk, sample->method, 1, sample->location);
     expressions(walk, scope, sample->args);
@@ -93,7 +93,7 @@ static struct entry sample_entry(struct walk *walk, struct scope *scope, RangeTa
     return entry;
 }
 
-/* --- sub-queries and functions ------------------------------------------------------------------------ */
+/* --- sub-queries and functions -------------------------------------------------------------- */
 
 static struct entry subquery_entry(struct walk *walk, struct scope *scope, RangeSubselect *range)
 {
@@ -141,7 +141,8 @@ static bool is_constant_unnest(Node *node)
     return true;
 }
 
-/* Set-returning built-ins whose result is surely one column, called by the function's name or alias. */
+/* Set-returning built-ins whose result is surely one column, called by the function's name or
+ * alias. */
 static bool gives_scalar(struct walk *walk, Node *node)
 {
     static const char *const names[] = {"generate_series", "generate_subscripts",
@@ -181,8 +182,7 @@ static struct entry function_entry(struct walk *walk, struct scope *scope, Range
     bool lateral_active = scope->lateral_active;
     scope->lateral_active = true;
     List *first = linitial(range->functions);
-    struct item *item =
-        item_new(walk, alias_name(range->alias, NULL));
+    struct item *item = item_new(walk, alias_name(range->alias, NULL));
     if (range->alias == NULL) {
         item->name = name_of_expression(linitial(first));
         item->relation_visible = true;
@@ -235,7 +235,7 @@ static struct entry table_function_entry(struct walk *walk, struct scope *scope,
     return entry_of(walk, item);
 }
 
-/* --- joins ---------------------------------------------------------------------------------------------- */
+/* --- joins ---------------------------------------------------------------------------------- */
 
 static void set_lateral_only(struct item_list *list, bool lateral_only)
 {
@@ -283,7 +283,8 @@ static struct item *merged_columns(struct walk *walk, JoinExpr *join, struct ent
 {
     struct item *merged = item_new(walk, (struct text){0});
     size_t sides = left->item->column_count + right->item->column_count;
-    size_t names = join->isNatural ? left->item->column_count : (size_t)list_length(join->usingClause);
+    size_t names =
+        join->isNatural ? left->item->column_count : (size_t)list_length(join->usingClause);
     if (!walk_spend(walk, names * (sides + names)))
         return merged;
     ListCell *cell;
@@ -368,22 +369,33 @@ static struct entry join_entry(struct walk *walk, struct scope *scope, JoinExpr 
     return entry;
 }
 
-/* --- the clause ------------------------------------------------------------------------------------------ */
+/* --- the clause ----------------------------------------------------------------------------- */
 
 static struct entry from_entry(struct walk *walk, struct scope *scope, Node *node)
 {
     struct entry entry = {0};
     if (!walk->failed && walk_enter(walk)) {
         switch (nodeTag(node)) {
-        case T_RangeVar: entry = relation_entry(walk, scope, (RangeVar *)node); break;
-        case T_RangeSubselect: entry = subquery_entry(walk, scope, (RangeSubselect *)node); break;
-        case T_RangeFunction: entry = function_entry(walk, scope, (RangeFunction *)node); break;
+        case T_RangeVar:
+            entry = relation_entry(walk, scope, (RangeVar *)node);
+            break;
+        case T_RangeSubselect:
+            entry = subquery_entry(walk, scope, (RangeSubselect *)node);
+            break;
+        case T_RangeFunction:
+            entry = function_entry(walk, scope, (RangeFunction *)node);
+            break;
         case T_RangeTableFunc:
             entry = table_function_entry(walk, scope, (RangeTableFunc *)node);
             break;
-        case T_RangeTableSample: entry = sample_entry(walk, scope, (RangeTableSample *)node); break;
-        case T_JoinExpr: entry = join_entry(walk, scope, (JoinExpr *)node); break;
-        default: walk_unknown(walk, "FROM", (int)nodeTag(node), -1);
+        case T_RangeTableSample:
+            entry = sample_entry(walk, scope, (RangeTableSample *)node);
+            break;
+        case T_JoinExpr:
+            entry = join_entry(walk, scope, (JoinExpr *)node);
+            break;
+        default:
+            walk_unknown(walk, "FROM", (int)nodeTag(node), -1);
         }
         walk_leave(walk);
     }

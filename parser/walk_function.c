@@ -1,9 +1,9 @@
 /*
  * walk_function.c - which functions a name can mean, and what calling them needs.
  *
- * Argument types are not known here, so every candidate that the number of arguments allows is judged:
- * the built-in by the strictest of its overloads, and each user function on the path. A name that means
- * nothing becomes an unresolved `call`, which no rule lets pass by accident.
+ * Argument types are not known here, so every candidate that the number of arguments allows is
+ * judged: the built-in by the strictest of its overloads, and each user function on the path. A
+ * name that means nothing becomes an unresolved `call`, which no rule lets pass by accident.
  */
 #include "parser/walk_scope.h"
 
@@ -20,7 +20,7 @@ struct named_call {
     int location;
 };
 
-/* --- actions ----------------------------------------------------------------------------------------- */
+/* --- actions -------------------------------------------------------------------------------- */
 
 size_t call_action(struct walk *walk, struct object object, struct text reason, int location)
 {
@@ -70,7 +70,7 @@ void call_function_oid(struct walk *walk, uint32_t oid, int location)
     walk->actions[call_action(walk, object, (struct text){0}, location)].unresolved = true;
 }
 
-/* --- built-ins ---------------------------------------------------------------------------------------- */
+/* --- built-ins ------------------------------------------------------------------------------ */
 
 /* Harmless built-ins whose results differ from call to call. */
 static bool is_volatile_builtin(struct text name)
@@ -91,8 +91,8 @@ static bool is_volatile_builtin(struct text name)
 static bool runs_code(struct text reason)
 {
     static const char *const reasons[] = {
-        "runs sql",      "xml dump",        "changes settings", "handler or validator",
-        "event trigger", "trigger function", "writes catalog",  "internal argument",
+        "runs sql",      "xml dump",         "changes settings", "handler or validator",
+        "event trigger", "trigger function", "writes catalog",   "internal argument",
     };
     for (size_t i = 0; i < ARRAY_SIZE(reasons); i++) {
         if (text_is(reason, reasons[i]))
@@ -131,7 +131,7 @@ static void call_builtin(struct walk *walk, struct text schema, struct text name
     }
 }
 
-/* --- candidates ---------------------------------------------------------------------------------------- */
+/* --- candidates ----------------------------------------------------------------------------- */
 
 static bool takes_arguments(const struct function *function, int count)
 {
@@ -151,7 +151,8 @@ static bool schema_on_path(struct walk *walk, struct text schema)
     return text_is(schema, "pg_catalog");
 }
 
-/* Calls each user function that the name can mean; *named counts those of the name, fitting or not. */
+/* Calls each user function that the name can mean; *named counts those of the name, fitting or not.
+ */
 static size_t call_users(struct walk *walk, const struct named_call *call, bool any_arguments,
                          size_t *named)
 {
@@ -236,7 +237,7 @@ static bool split_name(struct walk *walk, List *names, int location, struct name
     return true;
 }
 
-/* --- entry points --------------------------------------------------------------------------------------- */
+/* --- entry points --------------------------------------------------------------------------- */
 
 bool constant_string(Node *node, struct text *value)
 {
@@ -296,7 +297,7 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
             call_users(walk, &user, false, &named);
         return;
     }
-    expressions(walk, scope, tree->args);
+    operands(walk, scope, tree->args);
     call_named(walk, &call);
     if (built_in)
         row_type_checks(walk, &call, tree);
@@ -304,9 +305,9 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
 
 static bool takes_rows(struct walk *walk, struct text name)
 {
-    static const char *const arguments[] = {"\"any\"",          "anyelement",    "record",
-                                            "anynonarray",      "anycompatible", "VARIADIC \"any\"",
-                                            "anycompatiblenonarray"};
+    static const char *const arguments[] = {
+        "\"any\"",          "anyelement",           "record", "anynonarray", "anycompatible",
+        "VARIADIC \"any\"", "anycompatiblenonarray"};
     for (size_t i = 0; i < ARRAY_SIZE(arguments); i++) {
         struct text signature =
             arena_printf(walk->arena, "%.*s(%s)", TEXT_ARGS(name), arguments[i]);

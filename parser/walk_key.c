@@ -1,8 +1,9 @@
 /*
  * walk_key.c - does a WHERE prove by a key how many rows can match at most?
  *
- * Only `column = constant`, `(a, b) = (1, 2)` and `column IN (constants)` count, with constants that
- * the server compares by the key's own operator: untyped ones, or of the column's own type family.
+ * Only `column = constant`, `(a, b) = (1, 2)` and `column IN (constants)` count, with constants
+ * that the server compares by the key's own operator: untyped ones, or of the column's own type
+ * family.
  */
 #include "parser/walk_scope.h"
 
@@ -33,7 +34,7 @@ struct fixed_list {
     size_t count, capacity;
 };
 
-/* --- constants ----------------------------------------------------------------------------------------- */
+/* --- constants ------------------------------------------------------------------------------ */
 
 static bool is_integer_type(uint32_t type)
 {
@@ -52,13 +53,17 @@ static bool literal_fits(const A_Const *constant, uint32_t column)
     if (constant->isnull)
         return true;
     switch (nodeTag(&constant->val)) {
-    case T_String: return true; /* takes the column's type */
+    case T_String:
+        return true; /* takes the column's type */
     case T_Integer:
         return is_integer_type(column) || column == TYPE_NUMERIC || column == TYPE_FLOAT4 ||
                column == TYPE_FLOAT8 || column == TYPE_OID;
-    case T_Float: return column == TYPE_NUMERIC;
-    case T_Boolean: return column == TYPE_BOOL;
-    default: return false;
+    case T_Float:
+        return column == TYPE_NUMERIC;
+    case T_Boolean:
+        return column == TYPE_BOOL;
+    default:
+        return false;
     }
 }
 
@@ -87,14 +92,15 @@ static bool constant_fits(struct walk *walk, Node *node, uint32_t column)
 static uint32_t base_type(struct walk *walk, uint32_t oid)
 {
     const struct type *type = catalog_type_by_oid(walk->context->catalog, oid);
-    for (int depth = 0; type != NULL && type->kind == 'd' && depth < LIMIT_STATEMENT_DEPTH; depth++) {
+    for (int depth = 0; type != NULL && type->kind == 'd' && depth < LIMIT_STATEMENT_DEPTH;
+         depth++) {
         oid = type->base;
         type = catalog_type_by_oid(walk->context->catalog, oid);
     }
     return oid;
 }
 
-/* --- terms ---------------------------------------------------------------------------------------------- */
+/* --- terms ---------------------------------------------------------------------------------- */
 
 static void fix_column(struct walk *walk, struct fixed_list *list, const struct column *column,
                        int64_t values)
@@ -179,7 +185,7 @@ static void term(struct walk *walk, const struct item *target, Node *node, struc
         equality(walk, target, tree->lexpr, tree->rexpr, list);
 }
 
-/* --- keys ----------------------------------------------------------------------------------------------- */
+/* --- keys ----------------------------------------------------------------------------------- */
 
 static int64_t values_of(const struct fixed_list *list, int16_t number)
 {

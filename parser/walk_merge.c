@@ -5,7 +5,7 @@
  */
 #include "parser/walk_write.h"
 
-/* --- ON CONFLICT ------------------------------------------------------------------------------------------ */
+/* --- ON CONFLICT ---------------------------------------------------------------------------- */
 
 static void conflict_constraint(struct walk *walk, struct item *target, const char *name)
 {
@@ -83,7 +83,7 @@ void write_on_conflict(struct walk *walk, struct scope *scope, struct item *targ
     write_foreign_keys(walk, index);
 }
 
-/* --- MERGE ------------------------------------------------------------------------------------------------- */
+/* --- MERGE ---------------------------------------------------------------------------------- */
 
 static void merge_write(struct walk *walk, struct scope *scope, struct item *target, enum verb verb,
                         MergeWhenClause *when)
@@ -96,7 +96,7 @@ static void merge_write(struct walk *walk, struct scope *scope, struct item *tar
         write_columns(walk, scope, target, index, when->targetList);
     else if (verb == VERB_INSERT && when->values != NIL)
         write_leading_columns(walk, target, index, list_length(when->values));
-    expressions(walk, scope, when->values);
+    operands(walk, scope, when->values);
     write_foreign_keys(walk, index);
 }
 
@@ -110,11 +110,19 @@ static void merge_when(struct walk *walk, struct scope *scope, struct item *targ
     target->relation_visible = target->columns_visible = when->matched;
     expression(walk, scope, when->condition);
     switch (when->commandType) {
-    case CMD_INSERT: merge_write(walk, scope, target, VERB_INSERT, when); break;
-    case CMD_UPDATE: merge_write(walk, scope, target, VERB_UPDATE, when); break;
-    case CMD_DELETE: merge_write(walk, scope, target, VERB_DELETE, when); break;
-    case CMD_NOTHING: break;
-    default: walk_unknown(walk, "MERGE action", (int)when->commandType, -1);
+    case CMD_INSERT:
+        merge_write(walk, scope, target, VERB_INSERT, when);
+        break;
+    case CMD_UPDATE:
+        merge_write(walk, scope, target, VERB_UPDATE, when);
+        break;
+    case CMD_DELETE:
+        merge_write(walk, scope, target, VERB_DELETE, when);
+        break;
+    case CMD_NOTHING:
+        break;
+    default:
+        walk_unknown(walk, "MERGE action", (int)when->commandType, -1);
     }
     target->relation_visible = target->columns_visible = true;
 }

@@ -2,7 +2,8 @@
  * walk_name.c - what the server would call an expression, and of which row or type it surely is.
  *
  * Names decide what an outer query's reference means, so they follow the server's own rules for
- * unlabelled targets. Rows and types are answers only where they are certain; NULL and 0 say unknown.
+ * unlabelled targets. Rows and types are answers only where they are certain; NULL and 0 say
+ * unknown.
  */
 #include "parser/walk_scope.h"
 
@@ -80,21 +81,32 @@ static enum name_strength name_of_sublink(SubLink *link, struct text *name, int 
 static const char *name_of_sql_value(SQLValueFunctionOp op)
 {
     switch (op) {
-    case SVFOP_CURRENT_DATE: return "current_date";
+    case SVFOP_CURRENT_DATE:
+        return "current_date";
     case SVFOP_CURRENT_TIME:
-    case SVFOP_CURRENT_TIME_N: return "current_time";
+    case SVFOP_CURRENT_TIME_N:
+        return "current_time";
     case SVFOP_CURRENT_TIMESTAMP:
-    case SVFOP_CURRENT_TIMESTAMP_N: return "current_timestamp";
+    case SVFOP_CURRENT_TIMESTAMP_N:
+        return "current_timestamp";
     case SVFOP_LOCALTIME:
-    case SVFOP_LOCALTIME_N: return "localtime";
+    case SVFOP_LOCALTIME_N:
+        return "localtime";
     case SVFOP_LOCALTIMESTAMP:
-    case SVFOP_LOCALTIMESTAMP_N: return "localtimestamp";
-    case SVFOP_CURRENT_ROLE: return "current_role";
-    case SVFOP_CURRENT_USER: return "current_user";
-    case SVFOP_USER: return "user";
-    case SVFOP_SESSION_USER: return "session_user";
-    case SVFOP_CURRENT_CATALOG: return "current_catalog";
-    case SVFOP_CURRENT_SCHEMA: return "current_schema";
+    case SVFOP_LOCALTIMESTAMP_N:
+        return "localtimestamp";
+    case SVFOP_CURRENT_ROLE:
+        return "current_role";
+    case SVFOP_CURRENT_USER:
+        return "current_user";
+    case SVFOP_USER:
+        return "user";
+    case SVFOP_SESSION_USER:
+        return "session_user";
+    case SVFOP_CURRENT_CATALOG:
+        return "current_catalog";
+    case SVFOP_CURRENT_SCHEMA:
+        return "current_schema";
     }
     return "?column?";
 }
@@ -102,14 +114,22 @@ static const char *name_of_sql_value(SQLValueFunctionOp op)
 static const char *name_of_xml(XmlExprOp op)
 {
     switch (op) {
-    case IS_XMLCONCAT: return "xmlconcat";
-    case IS_XMLELEMENT: return "xmlelement";
-    case IS_XMLFOREST: return "xmlforest";
-    case IS_XMLPARSE: return "xmlparse";
-    case IS_XMLPI: return "xmlpi";
-    case IS_XMLROOT: return "xmlroot";
-    case IS_XMLSERIALIZE: return "xmlserialize";
-    case IS_DOCUMENT: break;
+    case IS_XMLCONCAT:
+        return "xmlconcat";
+    case IS_XMLELEMENT:
+        return "xmlelement";
+    case IS_XMLFOREST:
+        return "xmlforest";
+    case IS_XMLPARSE:
+        return "xmlparse";
+    case IS_XMLPI:
+        return "xmlpi";
+    case IS_XMLROOT:
+        return "xmlroot";
+    case IS_XMLSERIALIZE:
+        return "xmlserialize";
+    case IS_DOCUMENT:
+        break;
     }
     return NULL;
 }
@@ -118,16 +138,26 @@ static const char *name_of_xml(XmlExprOp op)
 static const char *fixed_name(Node *node)
 {
     switch (nodeTag(node)) {
-    case T_GroupingFunc: return "grouping";
-    case T_A_ArrayExpr: return "array";
-    case T_RowExpr: return "row";
-    case T_CoalesceExpr: return "coalesce";
-    case T_MinMaxExpr: return ((MinMaxExpr *)node)->op == IS_GREATEST ? "greatest" : "least";
-    case T_SQLValueFunction: return name_of_sql_value(((SQLValueFunction *)node)->op);
-    case T_XmlExpr: return name_of_xml(((XmlExpr *)node)->op);
-    case T_XmlSerialize: return "xmlserialize";
-    case T_A_Expr: return ((A_Expr *)node)->kind == AEXPR_NULLIF ? "nullif" : NULL;
-    default: return NULL;
+    case T_GroupingFunc:
+        return "grouping";
+    case T_A_ArrayExpr:
+        return "array";
+    case T_RowExpr:
+        return "row";
+    case T_CoalesceExpr:
+        return "coalesce";
+    case T_MinMaxExpr:
+        return ((MinMaxExpr *)node)->op == IS_GREATEST ? "greatest" : "least";
+    case T_SQLValueFunction:
+        return name_of_sql_value(((SQLValueFunction *)node)->op);
+    case T_XmlExpr:
+        return name_of_xml(((XmlExpr *)node)->op);
+    case T_XmlSerialize:
+        return "xmlserialize";
+    case T_A_Expr:
+        return ((A_Expr *)node)->kind == AEXPR_NULLIF ? "nullif" : NULL;
+    default:
+        return NULL;
     }
 }
 
@@ -147,12 +177,16 @@ static enum name_strength name_inside(Node *node, struct text *name, int depth)
         return name_inside(((A_Indirection *)node)->arg, name, depth + 1);
     case T_FuncCall:
         return last_string(((FuncCall *)node)->funcname, name) ? NAME_STRONG : NAME_NONE;
-    case T_TypeCast: return name_of_cast((TypeCast *)node, name, depth);
-    case T_CollateClause: return name_inside(((CollateClause *)node)->arg, name, depth + 1);
-    case T_SubLink: return name_of_sublink((SubLink *)node, name, depth);
+    case T_TypeCast:
+        return name_of_cast((TypeCast *)node, name, depth);
+    case T_CollateClause:
+        return name_inside(((CollateClause *)node)->arg, name, depth + 1);
+    case T_SubLink:
+        return name_of_sublink((SubLink *)node, name, depth);
     case T_CaseExpr:
         return or_weak((Node *)((CaseExpr *)node)->defresult, TEXT("case"), name, depth);
-    default: return NAME_NONE;
+    default:
+        return NAME_NONE;
     }
 }
 
@@ -162,7 +196,7 @@ struct text name_of_expression(Node *node)
     return name_inside(node, &name, 0) == NAME_NONE ? TEXT("?column?") : name;
 }
 
-/* --- rows and types ---------------------------------------------------------------------------------- */
+/* --- rows and types ------------------------------------------------------------------------- */
 
 static struct item *row_of_column(struct walk *walk, const struct item_column *column)
 {

@@ -10,13 +10,13 @@
 static bool is_builtin_operator(struct text name)
 {
     static const char *const names[] = {
-        "!!",  "!~",  "!~*", "!~~",  "!~~*", "#",   "##",  "#-",   "#>",   "#>>",  "%",    "&",
-        "&&",  "&<",  "&<|", "&>",   "*",    "*<",  "*<=", "*<>",  "*=",   "*>",   "*>=",  "+",
-        "-",   "->",  "->>", "-|-",  "/",    "<",   "<->", "<<",   "<<=",  "<<|",  "<=",   "<>",
-        "<@",  "<^",  "=",   ">",    ">=",   ">>",  ">>=", ">^",   "?",    "?#",   "?&",   "?-",
-        "?-|", "?|",  "?||", "@",    "@-@",  "@>",  "@?",  "@@",   "@@@",  "^",    "^@",   "|",
-        "|&>", "|/",  "|>>", "||",   "||/",  "~",   "~*",  "~<=~", "~<~",  "~=",   "~>=~", "~>~",
-        "~~",  "~~*",
+        "!!",  "!~",   "!~*", "!~~", "!~~*", "#",   "##",  "#-",  "#>",  "#>>", "%",
+        "&",   "&&",   "&<",  "&<|", "&>",   "*",   "*<",  "*<=", "*<>", "*=",  "*>",
+        "*>=", "+",    "-",   "->",  "->>",  "-|-", "/",   "<",   "<->", "<<",  "<<=",
+        "<<|", "<=",   "<>",  "<@",  "<^",   "=",   ">",   ">=",  ">>",  ">>=", ">^",
+        "?",   "?#",   "?&",  "?-",  "?-|",  "?|",  "?||", "@",   "@-@", "@>",  "@?",
+        "@@",  "@@@",  "^",   "^@",  "|",    "|&>", "|/",  "|>>", "||",  "||/", "~",
+        "~*",  "~<=~", "~<~", "~=",  "~>=~", "~>~", "~~",  "~~*",
     };
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         if (text_is(name, names[i]))
@@ -41,7 +41,7 @@ static size_t user_operators(struct walk *walk, struct text schema, struct text 
     size_t count = 0, found = 0;
     if (walk->context->catalog == NULL)
         return 0;
-    const struct operator *operators = catalog_operators(walk->context->catalog, name, &count);
+    const struct operator* operators = catalog_operators(walk->context->catalog, name, &count);
     for (size_t i = 0; i < count; i++) {
         bool here = schema.size > 0 ? text_equal(operators[i].schema, schema)
                                     : on_path(walk, operators[i].schema);

@@ -6,7 +6,7 @@
  */
 #include "parser/walk_scope.h"
 
-/* --- WITH --------------------------------------------------------------------------------------------- */
+/* --- WITH ----------------------------------------------------------------------------------- */
 
 static struct item *renamed_copy(struct walk *walk, const struct item *columns, List *names)
 {
@@ -98,7 +98,7 @@ void with_clause(struct walk *walk, struct scope *scope, WithClause *with)
     }
 }
 
-/* --- target lists --------------------------------------------------------------------------------------- */
+/* --- target lists --------------------------------------------------------------------------- */
 
 /* (expression).* */
 static bool expand_row(struct walk *walk, struct scope *scope, Node *value, struct item *out)
@@ -107,7 +107,8 @@ static bool expand_row(struct walk *walk, struct scope *scope, Node *value, stru
         return false;
     expression(walk, scope, value);
     A_Indirection *tree = (A_Indirection *)value;
-    struct item *row = list_length(tree->indirection) == 1 ? row_of_expression(walk, tree->arg) : NULL;
+    struct item *row =
+        list_length(tree->indirection) == 1 ? row_of_expression(walk, tree->arg) : NULL;
     out->columns_known = out->columns_known && row != NULL && row->columns_known;
     for (size_t i = 0; row != NULL && i < row->column_count; i++) {
         struct item_column *column = item_add_column(walk, out, row->columns[i].name);
@@ -144,12 +145,12 @@ void target_list(struct walk *walk, struct scope *scope, List *targets, struct i
             return;
         target(walk, scope, lfirst(cell), out);
         if (out->column_count > LIMIT_TARGET_COLUMNS)
-            walk_fail(walk, ANALYSE_TOO_LARGE, "54011", -1, "target lists can have at most %d entries",
-                      LIMIT_TARGET_COLUMNS);
+            walk_fail(walk, ANALYSE_TOO_LARGE, "54011", -1,
+                      "target lists can have at most %d entries", LIMIT_TARGET_COLUMNS);
     }
 }
 
-/* --- locks ----------------------------------------------------------------------------------------------- */
+/* --- locks ---------------------------------------------------------------------------------- */
 
 static void lock_behind_view(struct walk *walk, const struct relation *view, size_t action)
 {
@@ -165,8 +166,7 @@ static void lock_behind_view(struct walk *walk, const struct relation *view, siz
         if (!fresh)
             continue;
         struct object object = {OBJECT_NAME, source->schema, source->name};
-        struct action *lock =
-            walk_add(walk, VERB_LOCK, object, walk->actions[action].location);
+        struct action *lock = walk_add(walk, VERB_LOCK, object, walk->actions[action].location);
         lock->part = PART_VIEW;
         lock->view_action = action;
         lock->relation = source;
@@ -226,7 +226,7 @@ static void locking_clause(struct walk *walk, struct scope *scope, List *clauses
     }
 }
 
-/* --- SELECT ----------------------------------------------------------------------------------------------- */
+/* --- SELECT --------------------------------------------------------------------------------- */
 
 static bool is_limit(Node *limit)
 {
@@ -303,7 +303,10 @@ static struct query_result set_operation(struct walk *walk, struct scope *scope,
         cte_shape(walk, self, &left);
     struct query_result right = query(walk, scope, (Node *)tree->rarg, self);
     struct query_result result = {.columns = left.columns, .cut = left.cut && right.cut};
+    for (size_t i = 0; i < right.columns->column_count; i++)
+        casts_of_values(walk, right.columns->columns[i].type, -1);
     for (size_t i = 0; i < result.columns->column_count; i++) {
+        casts_of_values(walk, result.columns->columns[i].type, -1);
         result.columns->columns[i].type = 0; /* either arm's */
         result.columns->columns[i].row = NULL;
     }
@@ -331,19 +334,24 @@ static struct query_result select_query(struct walk *walk, struct scope *outer, 
     return result;
 }
 
-/* --- any query ---------------------------------------------------------------------------------------------- */
+/* --- any query ------------------------------------------------------------------------------ */
 
 struct query_result query(struct walk *walk, struct scope *outer, Node *tree, struct cte *self)
 {
     struct query_result result = {0};
     if (tree != NULL && !walk->failed && walk_enter(walk)) {
         switch (nodeTag(tree)) {
-        case T_SelectStmt: result = select_query(walk, outer, (SelectStmt *)tree, self); break;
+        case T_SelectStmt:
+            result = select_query(walk, outer, (SelectStmt *)tree, self);
+            break;
         case T_InsertStmt:
         case T_UpdateStmt:
         case T_DeleteStmt:
-        case T_MergeStmt: result = write_query(walk, outer, tree); break;
-        default: walk_unknown(walk, "query", (int)nodeTag(tree), -1);
+        case T_MergeStmt:
+            result = write_query(walk, outer, tree);
+            break;
+        default:
+            walk_unknown(walk, "query", (int)nodeTag(tree), -1);
         }
         walk_leave(walk);
     }
@@ -358,10 +366,14 @@ struct query_result query(struct walk *walk, struct scope *outer, Node *tree, st
 static List *returning_of(Node *tree)
 {
     switch (nodeTag(tree)) {
-    case T_InsertStmt: return ((InsertStmt *)tree)->returningList;
-    case T_UpdateStmt: return ((UpdateStmt *)tree)->returningList;
-    case T_DeleteStmt: return ((DeleteStmt *)tree)->returningList;
-    default: return NIL;
+    case T_InsertStmt:
+        return ((InsertStmt *)tree)->returningList;
+    case T_UpdateStmt:
+        return ((UpdateStmt *)tree)->returningList;
+    case T_DeleteStmt:
+        return ((DeleteStmt *)tree)->returningList;
+    default:
+        return NIL;
     }
 }
 
@@ -379,7 +391,7 @@ bool walk_query(struct walk *walk, Node *tree)
     query(walk, NULL, tree, NULL);
     bool writes = walk->writes;
     walk->writes = wrote_before || writes;
-    walk->shape->returns_rows = IsA(tree, SelectStmt) ? !has_into((SelectStmt *)tree)
-                                                      : returning_of(tree) != NIL;
+    walk->shape->returns_rows =
+        IsA(tree, SelectStmt) ? !has_into((SelectStmt *)tree) : returning_of(tree) != NIL;
     return writes;
 }

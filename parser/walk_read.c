@@ -2,7 +2,8 @@
  * walk_read.c - what is read, as `select` actions: one for each relation and part, its columns each
  * once, and behind a view everything that its definition reads.
  *
- * Fails by saying too much, never too little: where columns cannot be named, columns_unknown is set.
+ * Fails by saying too much, never too little: where columns cannot be named, columns_unknown is
+ * set.
  */
 #include "parser/walk_scope.h"
 
@@ -36,7 +37,7 @@ void action_add_column(struct walk *walk, size_t index, struct text name)
     action->column_count++;
 }
 
-/* --- views ------------------------------------------------------------------------------------------ */
+/* --- views ---------------------------------------------------------------------------------- */
 
 static struct text system_column_name(int16_t number)
 {
@@ -73,8 +74,7 @@ static void view_functions(struct walk *walk, const struct relation *view, size_
         if (function != NULL)
             object = (struct object){OBJECT_NAME, function->schema, function->name};
         bool fresh;
-        walk_seen(walk, seen_owner(SEEN_VIEW_FUNCTION, root), object.schema, object.name,
-                  &fresh);
+        walk_seen(walk, seen_owner(SEEN_VIEW_FUNCTION, root), object.schema, object.name, &fresh);
         if (!fresh)
             continue;
         struct action *action = walk_add(walk, VERB_CALL, object, walk->actions[root].location);
@@ -95,13 +95,12 @@ static void view_source(struct walk *walk, const struct view_source *source, siz
         return;
     }
     bool fresh;
-    uintptr_t *known = walk_seen(walk, seen_owner(SEEN_VIEW_RELATION, root),
-                                 relation->schema, relation->name, &fresh);
+    uintptr_t *known = walk_seen(walk, seen_owner(SEEN_VIEW_RELATION, root), relation->schema,
+                                 relation->name, &fresh);
     if (fresh) {
         *known = walk->action_count;
         struct object object = {OBJECT_NAME, relation->schema, relation->name};
-        struct action *action =
-            walk_add(walk, VERB_SELECT, object, walk->actions[root].location);
+        struct action *action = walk_add(walk, VERB_SELECT, object, walk->actions[root].location);
         action->part = PART_VIEW;
         action->view_action = root;
         action->relation = relation;
@@ -123,7 +122,7 @@ void read_view(struct walk *walk, const struct relation *view, size_t root)
     walk_leave(walk);
 }
 
-/* --- relations -------------------------------------------------------------------------------------- */
+/* --- relations ------------------------------------------------------------------------------ */
 
 void read_relation(struct walk *walk, struct item *item)
 {

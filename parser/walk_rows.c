@@ -1,5 +1,6 @@
 /*
- * walk_rows.c - how many rows an INSERT's source can give at most: VALUES lists and LIMIT constants.
+ * walk_rows.c - how many rows an INSERT's source can give at most: VALUES lists and LIMIT
+ * constants.
  *
  * A single VALUES row is a target list to the server, so a set-returning function in it multiplies;
  * in longer lists the server refuses them. User functions say themselves whether they return sets.
@@ -12,13 +13,34 @@
 static bool is_set_returning_builtin(struct text name)
 {
     static const char *const names[] = {
-        "aclexplode", "generate_series", "generate_subscripts", "json_array_elements",
-        "json_array_elements_text", "json_each", "json_each_text", "json_object_keys",
-        "json_populate_recordset", "json_to_recordset", "jsonb_array_elements",
-        "jsonb_array_elements_text", "jsonb_each", "jsonb_each_text", "jsonb_object_keys",
-        "jsonb_path_query", "jsonb_path_query_tz", "jsonb_populate_recordset",
-        "jsonb_to_recordset", "regexp_matches", "regexp_split_to_table", "string_to_table",
-        "ts_debug", "ts_parse", "ts_stat", "ts_token_type", "txid_snapshot_xip", "unnest",
+        "aclexplode",
+        "generate_series",
+        "generate_subscripts",
+        "json_array_elements",
+        "json_array_elements_text",
+        "json_each",
+        "json_each_text",
+        "json_object_keys",
+        "json_populate_recordset",
+        "json_to_recordset",
+        "jsonb_array_elements",
+        "jsonb_array_elements_text",
+        "jsonb_each",
+        "jsonb_each_text",
+        "jsonb_object_keys",
+        "jsonb_path_query",
+        "jsonb_path_query_tz",
+        "jsonb_populate_recordset",
+        "jsonb_to_recordset",
+        "regexp_matches",
+        "regexp_split_to_table",
+        "string_to_table",
+        "ts_debug",
+        "ts_parse",
+        "ts_stat",
+        "ts_token_type",
+        "txid_snapshot_xip",
+        "unnest",
     };
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         if (text_is(name, names[i]))

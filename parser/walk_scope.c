@@ -4,7 +4,7 @@
  */
 #include "parser/walk_scope.h"
 
-/* --- memory: an open-addressing table in the arena ------------------------------------------------ */
+/* --- memory: an open-addressing table in the arena ------------------------------------------ */
 
 struct seen {
     bool used;
@@ -104,7 +104,8 @@ uintptr_t *walk_seen(struct walk *walk, uintptr_t owner, struct text first, stru
 struct resolution *scope_resolution(struct walk *walk, const ColumnRef *reference)
 {
     bool fresh;
-    uintptr_t *value = walk_seen(walk, (uintptr_t)reference, (struct text){0}, (struct text){0}, &fresh);
+    uintptr_t *value =
+        walk_seen(walk, (uintptr_t)reference, (struct text){0}, (struct text){0}, &fresh);
     if (fresh) {
         struct resolution *resolution = arena_allocate(walk->arena, sizeof *resolution);
         resolution->unclear = true;
@@ -113,7 +114,7 @@ struct resolution *scope_resolution(struct walk *walk, const ColumnRef *referenc
     return (struct resolution *)*value;
 }
 
-/* --- items ----------------------------------------------------------------------------------------- */
+/* --- items ---------------------------------------------------------------------------------- */
 
 void scope_init(struct scope *scope, struct scope *outer)
 {
@@ -217,7 +218,7 @@ struct item_column *item_column_named(const struct item *item, struct text name)
     return NULL;
 }
 
-/* --- look-ups --------------------------------------------------------------------------------------- */
+/* --- look-ups ------------------------------------------------------------------------------- */
 
 bool item_is_visible(const struct scope *scope, const struct item *item)
 {

@@ -1,9 +1,11 @@
 /*
- * walk_scope.h - what names mean at one place of a query; shared by the files of the query walk only.
+ * walk_scope.h - what names mean at one place of a query; shared by the files of the query walk
+ * only.
  *
- * A `scope` is one query level, an `item` one entry of its FROM clause as names reach it. The rules are
- * the server's: who is visible to whom decides which relation a name reads, so nothing here may be
- * more generous than parse analysis is. All of it lives in walk->arena; texts may point into the tree.
+ * A `scope` is one query level, an `item` one entry of its FROM clause as names reach it. The rules
+ * are the server's: who is visible to whom decides which relation a name reads, so nothing here may
+ * be more generous than parse analysis is. All of it lives in walk->arena; texts may point into the
+ * tree.
  */
 #ifndef PGWICKET_PARSER_WALK_SCOPE_H
 #define PGWICKET_PARSER_WALK_SCOPE_H
@@ -16,8 +18,8 @@ struct item;
 /* A column as it can be named. */
 struct item_column {
     struct text name;
-    struct item *base;           /* the relation whose column it is; NULL: made by a query or function,
-                                    what it reads has been counted where it was made */
+    struct item *base; /* the relation whose column it is; NULL: made by a query or function,
+                          what it reads has been counted where it was made */
     const struct column *column; /* of base->relation */
     uint32_t type;               /* pg_type.oid, 0 unknown */
     struct item *row;            /* its fields, where it is known to be a row */
@@ -80,11 +82,11 @@ struct cte {
 
 struct scope {
     struct scope *outer;
-    int level; /* how many are outside */
+    int level;                /* how many are outside */
     struct item_list items;   /* what names reach */
     struct item_list sources; /* all relations and sub-queries of FROM, hidden ones too */
     bool lateral_active;
-    Node **quals;             /* ON conditions that hold for every row, as WHERE does */
+    Node **quals; /* ON conditions that hold for every row, as WHERE does */
     size_t qual_count, qual_capacity;
     struct cte *ctes;
 };
@@ -96,7 +98,7 @@ struct query_result {
     bool cut;
 };
 
-/* --- walk_scope.c ------------------------------------------------------------------------------- */
+/* --- walk_scope.c --------------------------------------------------------------------------- */
 
 void scope_init(struct scope *scope, struct scope *outer);
 void item_list_add(struct walk *walk, struct item_list *list, struct item *item);
@@ -115,8 +117,8 @@ void item_rename_columns(struct walk *walk, struct item *item, List *names);
 
 struct item_column *item_column_named(const struct item *item, struct text name);
 
-/* Counts name comparisons; false, and the walk failed, beyond LIMIT_NAME_COMPARISONS or with more than
- * LIMIT_ANALYSIS_BYTES of memory taken. */
+/* Counts name comparisons; false, and the walk failed, beyond LIMIT_NAME_COMPARISONS or with more
+ * than LIMIT_ANALYSIS_BYTES of memory taken. */
 MUST_USE bool walk_spend(struct walk *walk, size_t comparisons);
 
 bool item_is_visible(const struct scope *scope, const struct item *item);
@@ -133,11 +135,11 @@ enum seen_kind {
     SEEN_COLUMN = 0,    /* of an action */
     SEEN_VIEW_RELATION, /* behind the view of an action */
     SEEN_VIEW_FUNCTION,
-    SEEN_READ,          /* select action, by part */
-    SEEN_CALL,          /* call action */
-    SEEN_FUNCTION,      /* in the list for the audit log */
+    SEEN_READ,     /* select action, by part */
+    SEEN_CALL,     /* call action */
+    SEEN_FUNCTION, /* in the list for the audit log */
     SEEN_TYPE,
-    SEEN_VIEW_WRITE,    /* relation that a write to a view or its lock reaches */
+    SEEN_VIEW_WRITE, /* relation that a write to a view or its lock reaches */
     SEEN_KINDS = 16,
 };
 
@@ -153,7 +155,7 @@ static inline uintptr_t seen_owner(enum seen_kind kind, size_t index)
 uintptr_t *walk_seen(struct walk *walk, uintptr_t owner, struct text first, struct text second,
                      bool *fresh);
 
-/* --- walk_read.c --------------------------------------------------------------------------------- */
+/* --- walk_read.c ---------------------------------------------------------------------------- */
 
 /* The relation is read, if no column of it. */
 void read_relation(struct walk *walk, struct item *item);
@@ -173,7 +175,7 @@ void action_add_column(struct walk *walk, size_t action, struct text name);
 bool relation_is_builtin(const struct relation *relation);
 bool relation_is_view(const struct relation *relation);
 
-/* --- walk_column.c ------------------------------------------------------------------------------- */
+/* --- walk_column.c -------------------------------------------------------------------------- */
 
 void column_reference(struct walk *walk, struct scope *scope, ColumnRef *reference);
 void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree);
@@ -185,7 +187,7 @@ void read_named_column(struct walk *walk, struct item *item, struct text name);
 void expand_star(struct walk *walk, struct scope *scope, ColumnRef *reference, struct item *out);
 bool is_star(Node *node);
 
-/* --- walk_name.c --------------------------------------------------------------------------------- */
+/* --- walk_name.c ---------------------------------------------------------------------------- */
 
 /* The fields of what an expression gives, where it is surely a row; walk the expression first. */
 struct item *row_of_expression(struct walk *walk, Node *node);
@@ -196,10 +198,14 @@ uint32_t type_of_expression(struct walk *walk, Node *node);
 /* The column name that the server gives to an unlabelled target. */
 struct text name_of_expression(Node *node);
 
-/* --- walk_expression.c --------------------------------------------------------------------------- */
+/* --- walk_expression.c ---------------------------------------------------------------------- */
 
 void expression(struct walk *walk, struct scope *scope, Node *node);
 void expressions(struct walk *walk, struct scope *scope, List *nodes);
+
+/* The same where a value may have to change its type: an operator's or function's argument. */
+void operand(struct walk *walk, struct scope *scope, Node *node);
+void operands(struct walk *walk, struct scope *scope, List *nodes);
 
 /* SET (a, b, …) = (…): the source hangs on each column; only the first one's counts. */
 bool is_repeated_source(Node *node);
@@ -210,7 +216,7 @@ void window_definition(struct walk *walk, struct scope *scope, WindowDef *window
 /* GROUP BY: a bare name means a column first, then an output column. */
 void group_clause(struct walk *walk, struct scope *scope, List *groups, const struct item *outputs);
 
-/* --- walk_function.c ----------------------------------------------------------------------------- */
+/* --- walk_function.c ------------------------------------------------------------------------ */
 
 void function_call(struct walk *walk, struct scope *scope, FuncCall *call);
 
@@ -226,14 +232,14 @@ void call_function_oid(struct walk *walk, uint32_t oid, int location);
 /* A constant string under casts; false for anything else, NULL included. */
 bool constant_string(Node *node, struct text *value);
 
-/* --- walk_sequence.c ----------------------------------------------------------------------------- */
+/* --- walk_sequence.c ------------------------------------------------------------------------ */
 
 /* Built-ins that are judged by what their constant arguments name; true if it was one of them and
  * nothing else needs to be said about it. */
 bool function_by_argument(struct walk *walk, struct scope *scope, struct text name, List *arguments,
                           int location);
 
-/* --- walk_operator.c ----------------------------------------------------------------------------- */
+/* --- walk_operator.c ------------------------------------------------------------------------ */
 
 void operator_use(struct walk *walk, List *name, int location);
 void operator_named(struct walk *walk, const char *name, int location);
@@ -241,13 +247,17 @@ void operator_named(struct walk *walk, const char *name, int location);
 /* Does an operator outside pg_catalog hide behind this unqualified name? */
 bool operator_is_shadowed(struct walk *walk, const char *name);
 
-/* --- walk_type.c --------------------------------------------------------------------------------- */
+/* --- walk_type.c ---------------------------------------------------------------------------- */
 
 /* What making a value of this type runs. */
 void type_use(struct walk *walk, const struct type *type, int location);
 const struct type *type_named(struct walk *walk, struct text schema, struct text name);
 const struct type *type_of_name(struct walk *walk, TypeName *name);
 void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast);
+
+/* A value of a user's type where another type may be wanted: implicit casts from it. */
+void value_use(struct walk *walk, Node *node);
+void casts_of_values(struct walk *walk, uint32_t type, int location);
 
 /* User casts to this built-in type that something may run unseen. */
 void casts_to(struct walk *walk, const char *type, int location);
@@ -256,11 +266,11 @@ void casts_to(struct walk *walk, const char *type, int location);
 void column_assignment(struct walk *walk, const struct relation *relation, struct text column,
                        int location);
 
-/* --- walk_from.c --------------------------------------------------------------------------------- */
+/* --- walk_from.c ---------------------------------------------------------------------------- */
 
 void from_clause(struct walk *walk, struct scope *scope, List *from);
 
-/* --- walk_query.c -------------------------------------------------------------------------------- */
+/* --- walk_query.c --------------------------------------------------------------------------- */
 
 /* Any of the five queries below `outer` (which may be NULL). */
 struct query_result query(struct walk *walk, struct scope *outer, Node *tree, struct cte *self);
@@ -268,19 +278,20 @@ void with_clause(struct walk *walk, struct scope *scope, WithClause *with);
 void cte_walk(struct walk *walk, struct cte *cte);
 void target_list(struct walk *walk, struct scope *scope, List *targets, struct item *out);
 
-/* --- walk_write.c -------------------------------------------------------------------------------- */
+/* --- walk_write.c --------------------------------------------------------------------------- */
 
 struct query_result write_query(struct walk *walk, struct scope *outer, Node *tree);
 
-/* --- walk_rows.c --------------------------------------------------------------------------------- */
+/* --- walk_rows.c ---------------------------------------------------------------------------- */
 
-/* How many rows a query can give at most, from its text alone; ROWS_UNPROVEN if it cannot be told. */
+/* How many rows a query can give at most, from its text alone; ROWS_UNPROVEN if it cannot be told.
+ */
 int64_t rows_of_query(struct walk *walk, Node *tree);
 
-/* --- walk_where.c, walk_key.c -------------------------------------------------------------------- */
+/* --- walk_where.c, walk_key.c --------------------------------------------------------------- */
 
-/* How strong a WHERE is for the item that is written: sets where, where_why and rows_max of its action
- * (before foreign keys are looked at). */
+/* How strong a WHERE is for the item that is written: sets where, where_why and rows_max of its
+ * action (before foreign keys are looked at). */
 void where_strength(struct walk *walk, struct scope *scope, struct item *target, Node *where,
                     size_t action);
 

@@ -1,12 +1,13 @@
 /*
- * walk_sequence.c - built-ins that are judged by what a constant argument names: nextval('s') is a call
- * on the sequence, set_config('x', 'y', true) is SET LOCAL, current_setting('x') is SHOW.
+ * walk_sequence.c - built-ins that are judged by what a constant argument names: nextval('s') is a
+ * call on the sequence, set_config('x', 'y', true) is SET LOCAL, current_setting('x') is SHOW.
  *
- * An argument that is not a plain constant leaves them to walk_function.c, which judges the function.
+ * An argument that is not a plain constant leaves them to walk_function.c, which judges the
+ * function.
  */
 #include "parser/walk_scope.h"
 
-/* --- names in strings ---------------------------------------------------------------------------------- */
+/* --- names in strings ----------------------------------------------------------------------- */
 
 struct name_reader {
     struct text rest;
@@ -100,7 +101,7 @@ static bool relation_name(struct walk *walk, struct text source, RangeVar *range
     return true;
 }
 
-/* --- the functions ------------------------------------------------------------------------------------ */
+/* --- the functions -------------------------------------------------------------------------- */
 
 static bool casts_to_plain(Node *node)
 {

@@ -1,13 +1,13 @@
 /*
- * walk_type.c - types: what making a value of one runs (domain checks, input functions, user casts),
- * and types that read the catalog by name.
+ * walk_type.c - types: what making a value of one runs (domain checks, input functions, user
+ * casts), and types that read the catalog by name.
  *
  * A type that the catalog does not have becomes an unresolved `call`. Offline only pg_catalog's own
  * type names are known.
  */
 #include "parser/walk_scope.h"
 
-/* --- names ------------------------------------------------------------------------------------------ */
+/* --- names ---------------------------------------------------------------------------------- */
 
 const struct type *type_named(struct walk *walk, struct text schema, struct text name)
 {
@@ -58,13 +58,14 @@ const struct type *type_of_name(struct walk *walk, TypeName *name)
     return name->arrayBounds == NIL ? element_of_name(walk, name) : NULL;
 }
 
-/* --- what using a type runs --------------------------------------------------------------------------- */
+/* --- what using a type runs ----------------------------------------------------------------- */
 
-/* Types whose input and output look names up; regconfig and regdictionary are in every text search. */
+/* Types whose input and output look names up; regconfig and regdictionary are in every text search.
+ */
 static bool reads_names(const struct text name)
 {
-    static const char *const names[] = {"regclass",     "regproc",      "regprocedure", "regoper",
-                                        "regoperator",  "regtype",      "regrole",      "regnamespace",
+    static const char *const names[] = {"regclass",     "regproc", "regprocedure", "regoper",
+                                        "regoperator",  "regtype", "regrole",      "regnamespace",
                                         "regcollation", "aclitem"};
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         if (text_is(name, names[i]))
@@ -135,14 +136,15 @@ void type_use(struct walk *walk, const struct type *type, int location)
 static bool is_builtin_type_name(struct text name)
 {
     static const char *const names[] = {
-        "bit",       "bool",      "box",         "bpchar",    "bytea",     "char",      "cidr",
-        "circle",    "date",      "daterange",   "float4",    "float8",    "inet",      "int2",
-        "int4",      "int4range", "int8",        "int8range", "interval",  "json",      "jsonb",
-        "jsonpath",  "line",      "lseg",        "macaddr",   "macaddr8",  "money",     "name",
-        "numeric",   "numrange",  "oid",         "path",      "pg_lsn",    "point",     "polygon",
-        "record",    "regconfig", "regdictionary", "text",    "tid",       "time",      "timestamp",
-        "timestamptz", "timetz",  "tsquery",     "tsrange",   "tstzrange", "tsvector",  "uuid",
-        "varbit",    "varchar",   "void",        "xid",       "xml",
+        "bit",         "bool",          "box",     "bpchar",    "bytea",     "char",
+        "cidr",        "circle",        "date",    "daterange", "float4",    "float8",
+        "inet",        "int2",          "int4",    "int4range", "int8",      "int8range",
+        "interval",    "json",          "jsonb",   "jsonpath",  "line",      "lseg",
+        "macaddr",     "macaddr8",      "money",   "name",      "numeric",   "numrange",
+        "oid",         "path",          "pg_lsn",  "point",     "polygon",   "record",
+        "regconfig",   "regdictionary", "text",    "tid",       "time",      "timestamp",
+        "timestamptz", "timetz",        "tsquery", "tsrange",   "tstzrange", "tsvector",
+        "uuid",        "varbit",        "varchar", "void",      "xid",       "xml",
     };
     for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
         if (text_is(name, names[i]))
@@ -199,7 +201,7 @@ void walk_type(struct walk *walk, TypeName *name)
         unknown_type(walk, name);
 }
 
-/* --- casts --------------------------------------------------------------------------------------------- */
+/* --- casts ---------------------------------------------------------------------------------- */
 
 static bool is_user_type(const struct catalog *catalog, uint32_t oid)
 {
@@ -220,8 +222,30 @@ void casts_to(struct walk *walk, const char *name, int location)
     }
 }
 
-/* x::builtin runs a user's cast if x is of its source type: surely not for constants and for what is
- * known to be of another type. */
+void casts_of_values(struct walk *walk, uint32_t type, int location)
+{
+    size_t count = 0;
+    const struct cast *casts = walk->context->catalog != NULL && type != 0
+                                   ? catalog_casts(walk->context->catalog, &count)
+                                   : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (casts[i].source == type && is_user_type(walk->context->catalog, type))
+            call_function_oid(walk, casts[i].function, location);
+    }
+}
+
+void value_use(struct walk *walk, Node *node)
+{
+    if (node == NULL || walk->failed)
+        return;
+    if (IsA(node, ColumnRef))
+        casts_of_values(walk, type_of_expression(walk, node), ((ColumnRef *)node)->location);
+    else if (IsA(node, TypeCast))
+        casts_of_values(walk, type_of_expression(walk, node), ((TypeCast *)node)->location);
+}
+
+/* x::builtin runs a user's cast if x is of its source type: surely not for constants and for what
+ * is known to be of another type. */
 static void casts_from(struct walk *walk, TypeCast *cast, const struct type *target)
 {
     size_t count = 0;

@@ -3,8 +3,8 @@
  *
  * A proof looks for one AND-term that compares a column of its subject with something that does not
  * depend on the subject and that is itself few. It knows a short list of forms; everything else
- * restricts nothing. It can be fooled into thinking too little of a WHERE, and never tries hard: the
- * row limits catch what is true and yet not small (id > 0).
+ * restricts nothing. It can be fooled into thinking too little of a WHERE, and never tries hard:
+ * the row limits catch what is true and yet not small (id > 0).
  */
 #include "parser/walk_scope.h"
 
@@ -15,8 +15,8 @@ enum { PROOF_STEPS = 2 * 1000 * 1000 };
 
 struct proof {
     struct walk *walk;
-    int level;                 /* of the scope whose terms these are */
-    Node *const *terms;        /* AND-terms that hold for every row */
+    int level;          /* of the scope whose terms these are */
+    Node *const *terms; /* AND-terms that hold for every row */
     size_t term_count;
     const struct item *subject;
     const struct relation *self; /* joining this relation to itself does not count */
@@ -27,11 +27,12 @@ struct proof {
 static bool restricts(const struct proof *proof, Node *term, bool negated);
 static bool item_restricted(const struct proof *proof, const struct item *item);
 
-/* --- constants ----------------------------------------------------------------------------------------- */
+/* --- constants ------------------------------------------------------------------------------ */
 
 bool is_constant(Node *node)
 {
-    for (int depth = 0; node != NULL && IsA(node, TypeCast) && depth < LIMIT_STATEMENT_DEPTH; depth++)
+    for (int depth = 0; node != NULL && IsA(node, TypeCast) && depth < LIMIT_STATEMENT_DEPTH;
+         depth++)
         node = ((TypeCast *)node)->arg;
     return node != NULL && (IsA(node, A_Const) || IsA(node, ParamRef));
 }
@@ -51,8 +52,7 @@ static bool is_never_true(Node *node)
     if (node == NULL || !IsA(node, A_Const))
         return false;
     A_Const *constant = (A_Const *)node;
-    return constant->isnull ||
-           (IsA(&constant->val, Boolean) && !constant->val.boolval.boolval);
+    return constant->isnull || (IsA(&constant->val, Boolean) && !constant->val.boolval.boolval);
 }
 
 static void collect_terms(struct walk *walk, Node *node, struct proof *proof, size_t *capacity,
@@ -72,7 +72,7 @@ static void collect_terms(struct walk *walk, Node *node, struct proof *proof, si
     proof->terms = terms;
 }
 
-/* --- what an expression depends on ------------------------------------------------------------------------ */
+/* --- what an expression depends on ---------------------------------------------------------- */
 
 static const struct item *item_of_reference(const struct proof *proof, const ColumnRef *reference)
 {
@@ -94,7 +94,8 @@ static bool is_subject_of_any(const struct proof *proof, const struct item *item
     return false;
 }
 
-/* raw_expression_tree_walker's callback: true stops it, at a reference that is no independent value. */
+/* raw_expression_tree_walker's callback: true stops it, at a reference that is no independent
+ * value. */
 static bool is_dependent(Node *node, void *context)
 {
     const struct proof *proof = context;
@@ -131,7 +132,7 @@ static bool has_reference(Node *node, void *context)
     return raw_expression_tree_walker(node, has_reference, context);
 }
 
-/* --- the subject's side of a comparison ---------------------------------------------------------------------- */
+/* --- the subject's side of a comparison ----------------------------------------------------- */
 
 static bool is_operator(const A_Expr *tree, const char *const *names, size_t count)
 {
@@ -204,22 +205,33 @@ static bool is_subject_side(const struct proof *proof, Node *node)
     if (node == NULL || !walk_enter(proof->walk))
         return false;
     switch (nodeTag(node)) {
-    case T_ColumnRef: answer = is_subject_column(proof, (ColumnRef *)node); break;
-    case T_TypeCast: answer = is_subject_side(proof, ((TypeCast *)node)->arg); break;
-    case T_CollateClause: answer = is_subject_side(proof, ((CollateClause *)node)->arg); break;
-    case T_FuncCall: answer = is_subject_call(proof, (FuncCall *)node); break;
-    case T_A_Expr: answer = is_subject_operation(proof, (A_Expr *)node); break;
+    case T_ColumnRef:
+        answer = is_subject_column(proof, (ColumnRef *)node);
+        break;
+    case T_TypeCast:
+        answer = is_subject_side(proof, ((TypeCast *)node)->arg);
+        break;
+    case T_CollateClause:
+        answer = is_subject_side(proof, ((CollateClause *)node)->arg);
+        break;
+    case T_FuncCall:
+        answer = is_subject_call(proof, (FuncCall *)node);
+        break;
+    case T_A_Expr:
+        answer = is_subject_operation(proof, (A_Expr *)node);
+        break;
     case T_A_Indirection:
         answer = is_subject_side(proof, ((A_Indirection *)node)->arg) &&
                  !has_reference((Node *)((A_Indirection *)node)->indirection, NULL);
         break;
-    default: break;
+    default:
+        break;
     }
     walk_leave(proof->walk);
     return answer;
 }
 
-/* --- comparisons ------------------------------------------------------------------------------------------------ */
+/* --- comparisons ---------------------------------------------------------------------------- */
 
 static bool sides_compare(const struct proof *proof, Node *left, Node *right)
 {
@@ -284,7 +296,8 @@ static bool list_compares(const struct proof *proof, A_Expr *tree)
         A_Expr pair = *tree;
         pair.rexpr = lfirst(cell);
         static const char *const equal[] = {"="};
-        if (!is_operator(tree, equal, 1) || !IsA(pair.rexpr, RowExpr) || !rows_compare(proof, &pair))
+        if (!is_operator(tree, equal, 1) || !IsA(pair.rexpr, RowExpr) ||
+            !rows_compare(proof, &pair))
             return false;
     }
     return true;
@@ -323,27 +336,33 @@ static bool compares(const struct proof *proof, A_Expr *tree, bool negated)
         operator_is_shadowed(proof->walk, strVal(linitial(tree->name))))
         return false;
     switch (tree->kind) {
-    case AEXPR_OP: return operator_compares(proof, tree);
-    case AEXPR_IN: return list_compares(proof, tree);
+    case AEXPR_OP:
+        return operator_compares(proof, tree);
+    case AEXPR_IN:
+        return list_compares(proof, tree);
     case AEXPR_OP_ANY:
-    case AEXPR_OP_ALL: return array_compares(proof, tree);
+    case AEXPR_OP_ALL:
+        return array_compares(proof, tree);
     case AEXPR_DISTINCT:
     case AEXPR_NOT_DISTINCT:
         return !is_null(tree->lexpr) && !is_null(tree->rexpr) &&
                sides_compare(proof, tree->lexpr, tree->rexpr);
     case AEXPR_LIKE:
     case AEXPR_ILIKE:
-    case AEXPR_SIMILAR: return like_compares(proof, tree, negated);
+    case AEXPR_SIMILAR:
+        return like_compares(proof, tree, negated);
     case AEXPR_BETWEEN:
     case AEXPR_NOT_BETWEEN:
     case AEXPR_BETWEEN_SYM:
-    case AEXPR_NOT_BETWEEN_SYM: return between_compares(proof, tree);
-    case AEXPR_NULLIF: break;
+    case AEXPR_NOT_BETWEEN_SYM:
+        return between_compares(proof, tree);
+    case AEXPR_NULLIF:
+        break;
     }
     return false;
 }
 
-/* --- sub-queries ----------------------------------------------------------------------------------------------- */
+/* --- sub-queries ---------------------------------------------------------------------------- */
 
 static struct item *columns_of_sublink(const struct proof *proof, SubLink *link)
 {
@@ -356,12 +375,10 @@ static struct item *columns_of_sublink(const struct proof *proof, SubLink *link)
 static bool in_subquery(const struct proof *proof, SubLink *link)
 {
     const struct item *columns = columns_of_sublink(proof, link);
-    bool equality = link->operName == NIL ||
-                    (list_length(link->operName) == 1 &&
-                     strcmp(strVal(linitial(link->operName)), "=") == 0);
-    return equality && columns != NULL && columns->cut &&
-           !operator_is_shadowed(proof->walk, "=") && is_subject_side(proof, link->testexpr) &&
-           is_independent(proof, link->subselect);
+    bool equality = link->operName == NIL || (list_length(link->operName) == 1 &&
+                                              strcmp(strVal(linitial(link->operName)), "=") == 0);
+    return equality && columns != NULL && columns->cut && !operator_is_shadowed(proof->walk, "=") &&
+           is_subject_side(proof, link->testexpr) && is_independent(proof, link->subselect);
 }
 
 static bool gives_a_row_for_each(SelectStmt *select)
@@ -411,7 +428,7 @@ static bool exists_subquery(const struct proof *proof, SubLink *link)
     return false;
 }
 
-/* --- terms ------------------------------------------------------------------------------------------------------ */
+/* --- terms ---------------------------------------------------------------------------------- */
 
 static bool any_restricts(const struct proof *proof, List *terms, bool negated)
 {
@@ -440,7 +457,8 @@ static bool all_restrict(const struct proof *proof, List *terms, bool negated)
 static bool boolean_restricts(const struct proof *proof, BoolExpr *tree, bool negated)
 {
     switch (tree->boolop) {
-    case NOT_EXPR: return restricts(proof, linitial(tree->args), !negated);
+    case NOT_EXPR:
+        return restricts(proof, linitial(tree->args), !negated);
     case AND_EXPR:
         return negated ? all_restrict(proof, tree->args, true)
                        : any_restricts(proof, tree->args, false);
@@ -482,12 +500,23 @@ static bool restricts(const struct proof *proof, Node *term, bool negated)
     if (term == NULL || --*proof->steps < 0 || !walk_enter(proof->walk))
         return false;
     switch (nodeTag(term)) {
-    case T_BoolExpr: answer = boolean_restricts(proof, (BoolExpr *)term, negated); break;
-    case T_A_Expr: answer = compares(proof, (A_Expr *)term, negated); break;
-    case T_SubLink: answer = sublink_restricts(proof, (SubLink *)term, negated); break;
-    case T_BooleanTest: answer = test_restricts(proof, (BooleanTest *)term, negated); break;
-    case T_ColumnRef: answer = is_boolean_column(proof, (ColumnRef *)term); break;
-    default: break;
+    case T_BoolExpr:
+        answer = boolean_restricts(proof, (BoolExpr *)term, negated);
+        break;
+    case T_A_Expr:
+        answer = compares(proof, (A_Expr *)term, negated);
+        break;
+    case T_SubLink:
+        answer = sublink_restricts(proof, (SubLink *)term, negated);
+        break;
+    case T_BooleanTest:
+        answer = test_restricts(proof, (BooleanTest *)term, negated);
+        break;
+    case T_ColumnRef:
+        answer = is_boolean_column(proof, (ColumnRef *)term);
+        break;
+    default:
+        break;
     }
     walk_leave(proof->walk);
     return answer;
@@ -525,7 +554,7 @@ static bool item_restricted(const struct proof *proof, const struct item *item)
     return answer;
 }
 
-/* --- entry points ------------------------------------------------------------------------------------------------ */
+/* --- entry points --------------------------------------------------------------------------- */
 
 static struct proof proof_of_level(struct walk *walk, struct scope *scope, Node *where, int *steps)
 {

@@ -7,7 +7,7 @@
  */
 #include "parser/walk_write.h"
 
-/* --- targets -------------------------------------------------------------------------------------------- */
+/* --- targets -------------------------------------------------------------------------------- */
 
 struct item *write_target(struct walk *walk, struct scope *scope, RangeVar *range)
 {
@@ -80,9 +80,12 @@ size_t write_action(struct walk *walk, enum verb verb, const struct item *target
     return index;
 }
 
-/* --- foreign keys ---------------------------------------------------------------------------------------- */
+/* --- foreign keys --------------------------------------------------------------------------- */
 
-static bool acts(char letter) { return letter == 'c' || letter == 'n' || letter == 'd'; }
+static bool acts(char letter)
+{
+    return letter == 'c' || letter == 'n' || letter == 'd';
+}
 
 static bool sets_column(const struct action *action, const struct relation *relation,
                         int16_t number)
@@ -138,7 +141,7 @@ void write_foreign_keys(struct walk *walk, size_t index)
         action->rows_max = ROWS_UNPROVEN;
 }
 
-/* --- columns --------------------------------------------------------------------------------------------- */
+/* --- columns -------------------------------------------------------------------------------- */
 
 static void written_column(struct walk *walk, const struct item *target, size_t action,
                            struct text name, int location)
@@ -174,7 +177,7 @@ void write_columns(struct walk *walk, struct scope *scope, const struct item *ta
         }
         written_column(walk, target, action, text_from(column->name), column->location);
         target_indirection(walk, scope, column->indirection);
-        expression(walk, scope, column->val);
+        operand(walk, scope, column->val);
     }
 }
 
@@ -190,7 +193,7 @@ void write_leading_columns(struct walk *walk, const struct item *target, size_t 
         written_column(walk, target, action, relation->columns[i].name, target->location);
 }
 
-/* --- UPDATE and DELETE -------------------------------------------------------------------------------------- */
+/* --- UPDATE and DELETE ---------------------------------------------------------------------- */
 
 static struct query_result returning(struct walk *walk, struct scope *scope, List *targets)
 {
@@ -238,12 +241,11 @@ static struct query_result delete_query(struct walk *walk, struct scope *scope, 
     return result;
 }
 
-/* --- INSERT ------------------------------------------------------------------------------------------------- */
+/* --- INSERT --------------------------------------------------------------------------------- */
 
 static bool is_values(Node *tree)
 {
-    return tree == NULL ||
-           (IsA(tree, SelectStmt) && ((SelectStmt *)tree)->valuesLists != NIL);
+    return tree == NULL || (IsA(tree, SelectStmt) && ((SelectStmt *)tree)->valuesLists != NIL);
 }
 
 static void inserted_columns(struct walk *walk, struct scope *scope, struct item *target,
@@ -275,6 +277,8 @@ static struct query_result insert_query(struct walk *walk, struct scope *scope, 
     struct query_result source = insert_source(walk, scope, tree);
     struct item *target = write_target(walk, scope, tree->relation);
     size_t action = write_action(walk, VERB_INSERT, target);
+    for (size_t i = 0; i < source.columns->column_count; i++)
+        casts_of_values(walk, source.columns->columns[i].type, target->location);
     struct item_list visible = scope->items;
     scope->items = (struct item_list){0};
     inserted_columns(walk, scope, target, tree, &source, action);
@@ -297,11 +301,20 @@ struct query_result write_query(struct walk *walk, struct scope *outer, Node *tr
     scope_init(&scope, outer);
     bool inside_write = walk->inside_write;
     switch (nodeTag(tree)) {
-    case T_InsertStmt: result = insert_query(walk, &scope, (InsertStmt *)tree); break;
-    case T_UpdateStmt: result = update_query(walk, &scope, (UpdateStmt *)tree); break;
-    case T_DeleteStmt: result = delete_query(walk, &scope, (DeleteStmt *)tree); break;
-    case T_MergeStmt: result = write_merge(walk, &scope, (MergeStmt *)tree); break;
-    default: walk_unknown(walk, "write", (int)nodeTag(tree), -1);
+    case T_InsertStmt:
+        result = insert_query(walk, &scope, (InsertStmt *)tree);
+        break;
+    case T_UpdateStmt:
+        result = update_query(walk, &scope, (UpdateStmt *)tree);
+        break;
+    case T_DeleteStmt:
+        result = delete_query(walk, &scope, (DeleteStmt *)tree);
+        break;
+    case T_MergeStmt:
+        result = write_merge(walk, &scope, (MergeStmt *)tree);
+        break;
+    default:
+        walk_unknown(walk, "write", (int)nodeTag(tree), -1);
     }
     walk->inside_write = inside_write;
     return result;

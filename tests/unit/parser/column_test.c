@@ -39,14 +39,12 @@ Test(column, reads_all_through_a_star_or_a_whole_row)
         {"SELECT c.* FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT c FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT (c).* FROM shop.customers c", EVERY_CUSTOMER},
-        {"SELECT c.*::text FROM shop.customers c",
-         EVERY_CUSTOMER "; call shop.mood_text"},
-        {"SELECT row_to_json(c) FROM shop.customers c",
-         EVERY_CUSTOMER "; call shop.mood_json"},
+        {"SELECT c.*::text FROM shop.customers c", EVERY_CUSTOMER "; call shop.mood_text"},
+        {"SELECT row_to_json(c) FROM shop.customers c", EVERY_CUSTOMER "; call shop.mood_json"},
         {"SELECT c IS NOT NULL FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT count(c) FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT shop.customers FROM shop.customers", "select shop.customers*"
-         "(id, email, ssn, name, attrs, vip)"},
+                                                      "(id, email, ssn, name, attrs, vip)"},
         {"SELECT a.id FROM shop.customers a JOIN shop.customers b ON (a.*) = (b.*)",
          "select shop.customers(id, email, ssn, name, attrs, vip)"},
         {"SELECT 1, 'a' UNION ALL SELECT * FROM shop.customers", EVERY_CUSTOMER},
@@ -110,7 +108,8 @@ Test(column, follows_joins)
 Test(column, does_not_count_what_a_subquery_hides)
 {
     static const struct trap_case cases[] = {
-        {"SELECT * FROM (SELECT id, name FROM shop.customers) c", "select shop.customers(id, name)"},
+        {"SELECT * FROM (SELECT id, name FROM shop.customers) c",
+         "select shop.customers(id, name)"},
         {"SELECT x.ssn FROM (SELECT id AS ssn FROM shop.products) x", "select shop.products(id)"},
         {"SELECT row_to_json(x)::text FROM (SELECT id FROM shop.events) x",
          "select shop.events(id); call shop.mood_json; call shop.mood_text"},

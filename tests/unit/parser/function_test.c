@@ -1,4 +1,5 @@
-/* function_test.c - calls, however they are written: functions, operators, casts, types, settings. */
+/* function_test.c - calls, however they are written: functions, operators, casts, types, settings.
+ */
 #include "unit/parser/trap_catalog.h"
 
 #include <criterion/criterion.h>
@@ -49,7 +50,8 @@ Test(function, says_why_a_builtin_needs_a_call)
     arena_init(&arena);
     cr_expect(text_is(reason_of(&arena, "SELECT pg_sleep(1)"), "waits"));
     cr_expect(text_is(reason_of(&arena, "SELECT pg_read_file('x')"), "reads files"));
-    cr_expect(text_starts_with(reason_of(&arena, "SELECT has_table_privilege('x', 'y')"), "catalog"));
+    cr_expect(
+        text_starts_with(reason_of(&arena, "SELECT has_table_privilege('x', 'y')"), "catalog"));
     cr_expect(text_starts_with(reason_of(&arena, "SELECT 'x'::regclass"), "catalog"));
     cr_expect_eq(reason_of(&arena, "SELECT shop.bump()").size, 0);
     arena_release(&arena);
@@ -79,7 +81,8 @@ Test(function, judges_every_candidate_on_the_path)
         {"SELECT round(5)", ""},
         {"SELECT pg_catalog.round(5, 2)", ""},
         {"SELECT count(*)", ""},
-        {"SELECT count(o) FROM public.orders o", "select public.orders(id, secret); call public.count"},
+        {"SELECT count(o) FROM public.orders o",
+         "select public.orders(id, secret); call public.count"},
         {"SELECT log_it(1)", "call public.log_it!"},
         {"SELECT wipe(1, 2, 3)", "call public.wipe"},
     };
@@ -115,8 +118,7 @@ Test(function, takes_constant_set_config_and_current_setting_for_set_and_show)
     static const struct trap_case cases[] = {
         {"SELECT set_config('TimeZone', 'UTC', false)", "set timezone = UTC"},
         {"SELECT pg_catalog.set_config('a.b', '1'::text, true)", "set local a.b = 1"},
-        {"SELECT current_setting('jit'), current_setting('a.b', true)",
-         "show jit = ; show a.b = "},
+        {"SELECT current_setting('jit'), current_setting('a.b', true)", "show jit = ; show a.b = "},
         {"SELECT set_config('a.b', $1, true)", "call pg_catalog.set_config"},
         {"SELECT set_config(lower('A.B'), 'x', true)", "call pg_catalog.set_config"},
         {"SELECT set_config('a.b', NULL, true)", "call pg_catalog.set_config"},
@@ -146,9 +148,15 @@ Test(function, needs_a_call_for_user_operators)
 Test(function, sees_operators_that_are_not_written)
 {
     static const char *const uses[] = {
-        "SELECT 1 = 2", "SELECT 1 IN (1, 2)", "SELECT 1 IN (SELECT 1)", "SELECT 'a' LIKE 'b'",
-        "SELECT nullif(1, 2)", "SELECT CASE 1 WHEN 2 THEN 3 END", "SELECT 1 IS DISTINCT FROM 2",
-        "SELECT (1, 2) = (3, 4)", "SELECT 1 = ANY ('{}')",
+        "SELECT 1 = 2",
+        "SELECT 1 IN (1, 2)",
+        "SELECT 1 IN (SELECT 1)",
+        "SELECT 'a' LIKE 'b'",
+        "SELECT nullif(1, 2)",
+        "SELECT CASE 1 WHEN 2 THEN 3 END",
+        "SELECT 1 IS DISTINCT FROM 2",
+        "SELECT (1, 2) = (3, 4)",
+        "SELECT 1 = ANY ('{}')",
         "SELECT 1 FROM shop.events JOIN shop.orders USING (id)",
         "SELECT 1 FROM shop.events NATURAL JOIN shop.orders",
     };
@@ -187,7 +195,8 @@ Test(function, sees_what_a_type_runs)
 Test(function, sees_casts_that_builtins_run_unseen)
 {
     static const struct trap_case cases[] = {
-        {"SELECT to_json(mood) FROM shop.people", "select shop.people(mood); call shop.mood_json"},
+        {"SELECT to_json(mood) FROM shop.people",
+         "select shop.people(mood); call shop.mood_text; call shop.mood_json"},
         {"SELECT json_agg(p) FROM shop.people p",
          "select shop.people(id, home, mood, blast); call shop.mood_json"},
         {"SELECT mood::json FROM shop.people", "select shop.people(mood); call shop.mood_json"},
@@ -203,7 +212,30 @@ Test(function, sees_casts_that_builtins_run_unseen)
     CHECK_TRAPS("", cases);
 }
 
-/* --- facts of the shape ------------------------------------------------------------------------------- */
+Test(function, sees_implicit_casts_from_user_types)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT mood FROM shop.people ORDER BY mood", "select shop.people(mood)"},
+        {"SELECT mood IS NULL FROM shop.people", "select shop.people(mood)"},
+        {"SELECT mood = 'x' FROM shop.people",
+         "select shop.people(mood); call shop.mood_text; call shop.mood_json"},
+        {"SELECT length(mood) FROM shop.people",
+         "select shop.people(mood); call shop.mood_text; call shop.mood_json"},
+        {"SELECT coalesce('x', mood) FROM shop.people",
+         "select shop.people(mood); call shop.mood_text; call shop.mood_json"},
+        {"SELECT mood FROM shop.people UNION SELECT 'x'",
+         "select shop.people(mood); call shop.mood_text; call shop.mood_json"},
+        {"INSERT INTO shop.orders (notes) SELECT mood FROM shop.people",
+         "select shop.people(mood); insert shop.orders(notes); call shop.mood_text; "
+         "call shop.mood_json"},
+        {"UPDATE shop.people SET id = 1 WHERE mood IN ('x')",
+         "update shop.people(id); read select shop.people(mood); call shop.mood_text; "
+         "call shop.mood_json"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+/* --- facts of the shape --------------------------------------------------------------------- */
 
 static const struct shape *shape_of(struct arena *arena, const char *sql)
 {
@@ -248,8 +280,10 @@ Test(function, says_what_user_code_may_have_changed)
     cr_expect(shape_of(&arena, "SELECT shop.bump()")->changes & CHANGES_BY_CODE);
     cr_expect(shape_of(&arena, "SELECT 1::shop.evil")->changes & CHANGES_BY_CODE);
     cr_expect(shape_of(&arena, "SELECT 1 FROM shop.logged")->changes & CHANGES_BY_CODE);
-    cr_expect(shape_of(&arena, "SELECT query_to_xml('', true, true, '')")->changes & CHANGES_BY_CODE);
-    cr_expect_eq(shape_of(&arena, "SELECT set_config('a.b', 'x', true)")->changes, CHANGES_SETTINGS);
+    cr_expect(shape_of(&arena, "SELECT query_to_xml('', true, true, '')")->changes &
+              CHANGES_BY_CODE);
+    cr_expect_eq(shape_of(&arena, "SELECT set_config('a.b', 'x', true)")->changes,
+                 CHANGES_SETTINGS);
     cr_expect(shape_of(&arena, "SELECT set_config($1, 'x', true)")->changes & CHANGES_BY_CODE);
     arena_release(&arena);
 }
@@ -258,8 +292,8 @@ Test(function, knows_the_highest_parameter)
 {
     struct arena arena;
     arena_init(&arena);
-    cr_expect_eq(shape_of(&arena, "SELECT 1 FROM shop.orders WHERE id = $2 LIMIT $7")->parameter_max,
-                 7);
+    cr_expect_eq(
+        shape_of(&arena, "SELECT 1 FROM shop.orders WHERE id = $2 LIMIT $7")->parameter_max, 7);
     cr_expect_eq(shape_of(&arena, "SELECT 1")->parameter_max, 0);
     cr_expect(strstr(trap_actions(&arena, "", "SELECT $70000"), "rejected") != NULL);
     arena_release(&arena);

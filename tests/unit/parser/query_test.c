@@ -1,10 +1,11 @@
-/* query_test.c - what queries do as a whole: CTEs, writes, views, locks; and every place for a call. */
+/* query_test.c - what queries do as a whole: CTEs, writes, views, locks; and every place for a
+ * call. */
 #include "unit/parser/trap_catalog.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
 
-/* --- a call in every slot -------------------------------------------------------------------------- */
+/* --- a call in every slot ------------------------------------------------------------------- */
 
 #define CALL "pg_sleep(1)"
 
@@ -99,7 +100,8 @@ static const char *const slots[] = {
     "SELECT 1 FROM XMLTABLE('/a' PASSING (" CALL "::xml) COLUMNS v text)",
     "SELECT 1 FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS v text PATH " CALL "::text)",
     "SELECT 1 FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS v text DEFAULT " CALL "::text)",
-    "SELECT 1 FROM XMLTABLE(XMLNAMESPACES(" CALL "::text AS x), '/a' PASSING '<a/>' COLUMNS v text)",
+    "SELECT 1 FROM XMLTABLE(XMLNAMESPACES(" CALL
+    "::text AS x), '/a' PASSING '<a/>' COLUMNS v text)",
     "WITH c AS (SELECT " CALL ") SELECT 1",
     "WITH RECURSIVE c AS (SELECT 1 AS a UNION ALL SELECT a + " CALL " FROM c) SELECT 1",
     "INSERT INTO shop.events VALUES (" CALL ")",
@@ -111,7 +113,8 @@ static const char *const slots[] = {
     "INSERT INTO shop.events VALUES (1) ON CONFLICT ((id + " CALL ")) DO NOTHING",
     "INSERT INTO shop.events VALUES (1) ON CONFLICT (id) WHERE " CALL " IS NULL DO NOTHING",
     "INSERT INTO shop.events VALUES (1) ON CONFLICT (id) DO UPDATE SET id = " CALL,
-    "INSERT INTO shop.events VALUES (1) ON CONFLICT (id) DO UPDATE SET id = 1 WHERE " CALL " IS NULL",
+    "INSERT INTO shop.events VALUES (1) ON CONFLICT (id) DO UPDATE SET id = 1 WHERE " CALL
+    " IS NULL",
     "UPDATE shop.events SET id = " CALL,
     "UPDATE shop.events SET id[" CALL "] = 1",
     "UPDATE shop.events SET (id, day) = (1, " CALL ")",
@@ -129,10 +132,9 @@ static const char *const slots[] = {
     "MERGE INTO shop.events e USING shop.orders s ON true WHEN MATCHED AND " CALL
     " IS NULL THEN DO NOTHING",
     "MERGE INTO shop.events e USING shop.orders s ON true WHEN MATCHED THEN UPDATE SET id = " CALL,
-    "MERGE INTO shop.events e USING shop.orders s ON true WHEN NOT MATCHED THEN INSERT VALUES (" CALL
-    ")",
-    "WITH c AS (SELECT " CALL
-    ") MERGE INTO shop.events e USING c ON true WHEN MATCHED THEN DELETE",
+    "MERGE INTO shop.events e USING shop.orders s ON true WHEN NOT MATCHED THEN INSERT VALUES "
+    "(" CALL ")",
+    "WITH c AS (SELECT " CALL ") MERGE INTO shop.events e USING c ON true WHEN MATCHED THEN DELETE",
     "SELECT 1 WHERE set_config('a.b', " CALL "::text, true) IS NULL",
     "SELECT setval('shop.orders_id_seq', " CALL ")",
 };
@@ -173,13 +175,14 @@ Test(query, sees_a_relation_in_every_kind_of_subquery)
     }
 }
 
-/* --- CTEs ------------------------------------------------------------------------------------------- */
+/* --- CTEs ----------------------------------------------------------------------------------- */
 
 Test(query, knows_where_a_cte_is_visible)
 {
     static const struct trap_case cases[] = {
         {"WITH orders AS (SELECT 1 AS id) SELECT id FROM orders", ""},
-        {"WITH orders AS (SELECT id FROM orders) SELECT id FROM orders", "select public.orders(id)"},
+        {"WITH orders AS (SELECT id FROM orders) SELECT id FROM orders",
+         "select public.orders(id)"},
         {"WITH orders AS (SELECT 1) SELECT * FROM public.orders",
          "select public.orders(id, secret)"},
         {"WITH a AS (SELECT secret FROM orders), orders AS (SELECT 1) SELECT 1 FROM a",
@@ -195,8 +198,10 @@ Test(query, knows_where_a_cte_is_visible)
          "SELECT t.s FROM t",
          "select public.orders(secret)"},
         {"WITH t(a) AS (SELECT 1, 2 AS b) SELECT t.a, t.b FROM t", ""},
-        {"WITH RECURSIVE t(a, b) AS (VALUES (1, 1) UNION SELECT b, a + b FROM t) SEARCH DEPTH FIRST "
-         "BY a SET ord CYCLE a SET is_cycle USING path SELECT a, is_cycle, path FROM t ORDER BY ord",
+        {"WITH RECURSIVE t(a, b) AS (VALUES (1, 1) UNION SELECT b, a + b FROM t) SEARCH DEPTH "
+         "FIRST "
+         "BY a SET ord CYCLE a SET is_cycle USING path SELECT a, is_cycle, path FROM t ORDER BY "
+         "ord",
          ""},
     };
     CHECK_TRAPS("public", cases);
@@ -225,7 +230,7 @@ Test(query, finds_writes_inside_a_with)
     arena_release(&arena);
 }
 
-/* --- writes ------------------------------------------------------------------------------------------ */
+/* --- writes --------------------------------------------------------------------------------- */
 
 Test(query, names_the_columns_that_a_write_writes)
 {
@@ -270,7 +275,8 @@ Test(query, counts_what_a_write_reads_as_reads)
          "update shop.orders(notes)"},
         {"INSERT INTO shop.orders (id) VALUES (1) ON CONFLICT ON CONSTRAINT orders_pkey DO NOTHING",
          "insert shop.orders(id); read select shop.orders(id)"},
-        {"INSERT INTO shop.orders (id) VALUES (1) ON CONFLICT DO NOTHING", "insert shop.orders(id)"},
+        {"INSERT INTO shop.orders (id) VALUES (1) ON CONFLICT DO NOTHING",
+         "insert shop.orders(id)"},
         {"INSERT INTO shop.orders (id) SELECT status FROM shop.orders",
          "select shop.orders(status); insert shop.orders(id)"},
     };
@@ -303,7 +309,7 @@ Test(query, makes_a_table_with_into_on_any_arm)
     CHECK_TRAPS("", cases);
 }
 
-/* --- views, locks, foreign keys ------------------------------------------------------------------------ */
+/* --- views, locks, foreign keys ------------------------------------------------------------- */
 
 Test(query, shows_what_a_view_reads_and_writes)
 {
@@ -379,11 +385,12 @@ Test(query, knows_which_verbs_foreign_keys_act_on)
     check_foreign_keys("UPDATE shop.orders SET notes = 'x' WHERE id = 1", VERB_UPDATE, false);
     check_foreign_keys("INSERT INTO shop.orders VALUES (1)", VERB_INSERT, false);
     check_foreign_keys("DELETE FROM shop.events WHERE id = 1", VERB_DELETE, true);
-    check_foreign_keys("INSERT INTO shop.orders (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET id = 2",
-                       VERB_UPDATE, true);
+    check_foreign_keys(
+        "INSERT INTO shop.orders (id) VALUES (1) ON CONFLICT (id) DO UPDATE SET id = 2",
+        VERB_UPDATE, true);
 }
 
-/* --- limits ------------------------------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------------------------- */
 
 static void check_nested(const char *open, const char *core, const char *close, size_t levels)
 {

@@ -9,36 +9,81 @@
 #include <string.h>
 
 enum {
-    BOOL = 16, INT8 = 20, INT4 = 23, TEXT_OID = 25, JSON = 114, FLOAT8 = 701, VARCHAR = 1043,
-    NUMERIC = 1700, REGCLASS = 2205, JSONB = 3802,
+    BOOL = 16,
+    INT8 = 20,
+    INT4 = 23,
+    TEXT_OID = 25,
+    JSON = 114,
+    FLOAT8 = 701,
+    VARCHAR = 1043,
+    NUMERIC = 1700,
+    REGCLASS = 2205,
+    JSONB = 3802,
 };
 
 enum {
-    CUSTOMERS = 20001, ORDERS, ORDER_ITEMS, PRODUCTS, EVENTS, EVENTS_1, SALARIES, PUBLIC_ORDERS,
-    ORDER_TOTALS, NESTED_TOTALS, MAILBOX, ORDERS_SEQ, ADDRESS_ROW, BOOM_ROW, CHECKED_ROW, PEOPLE,
-    LOGGING_VIEW, CUSTOMERS_ROW_TYPE, PG_CLASS,
+    CUSTOMERS = 20001,
+    ORDERS,
+    ORDER_ITEMS,
+    PRODUCTS,
+    EVENTS,
+    EVENTS_1,
+    SALARIES,
+    PUBLIC_ORDERS,
+    ORDER_TOTALS,
+    NESTED_TOTALS,
+    MAILBOX,
+    ORDERS_SEQ,
+    ADDRESS_ROW,
+    BOOM_ROW,
+    CHECKED_ROW,
+    PEOPLE,
+    LOGGING_VIEW,
+    CUSTOMERS_ROW_TYPE,
+    PG_CLASS,
 };
 
 enum {
-    ADDRESS = 21001, BOOM, EVIL, EVIL_ARRAY, MOOD, RAW, CHECKED, HOME,
+    ADDRESS = 21001,
+    BOOM,
+    EVIL,
+    EVIL_ARRAY,
+    MOOD,
+    RAW,
+    CHECKED,
+    HOME,
 };
 
 enum {
-    LOG_IT = 22001, LOG_IT2, WIPE, COUNT, ROUND, BUMP, SUM_ALL, MANY, DEFAULTS, VARI, TO_BOOM, DOM_OK,
-    MOOD_JSON, NOW_LIKE, FILE_UNLINK, MOOD_TEXT,
+    LOG_IT = 22001,
+    LOG_IT2,
+    WIPE,
+    COUNT,
+    ROUND,
+    BUMP,
+    SUM_ALL,
+    MANY,
+    DEFAULTS,
+    VARI,
+    TO_BOOM,
+    DOM_OK,
+    MOOD_JSON,
+    NOW_LIKE,
+    FILE_UNLINK,
+    MOOD_TEXT,
 };
 
 #define NAME(literal) ((struct text){literal, sizeof(literal) - 1})
 
-/* --- relations ---------------------------------------------------------------------------------- */
+/* --- relations ------------------------------------------------------------------------------ */
 
 static const struct {
     const char *name;
     uint32_t oid;
 } type_names[] = {
-    {"int", INT4},   {"text", TEXT_OID}, {"numeric", NUMERIC}, {"jsonb", JSONB}, {"bool", BOOL},
-    {"int8", INT8},  {"float8", FLOAT8}, {"address", ADDRESS}, {"boom", BOOM},   {"mood", MOOD},
-    {"evil", EVIL},  {"varchar", VARCHAR}, {"checked", CHECKED},
+    {"int", INT4},  {"text", TEXT_OID},   {"numeric", NUMERIC}, {"jsonb", JSONB}, {"bool", BOOL},
+    {"int8", INT8}, {"float8", FLOAT8},   {"address", ADDRESS}, {"boom", BOOM},   {"mood", MOOD},
+    {"evil", EVIL}, {"varchar", VARCHAR}, {"checked", CHECKED},
 };
 
 static uint32_t type_oid(struct text name)
@@ -100,8 +145,11 @@ static const struct key item_key[] = {
 
 static struct foreign_key references(uint32_t child, char on_delete, char on_update)
 {
-    return (struct foreign_key){.child = child, .on_delete = on_delete, .on_update = on_update,
-                                .parent_columns = first, .child_columns = second,
+    return (struct foreign_key){.child = child,
+                                .on_delete = on_delete,
+                                .on_update = on_update,
+                                .parent_columns = first,
+                                .child_columns = second,
                                 .column_count = 1};
 }
 
@@ -111,9 +159,8 @@ static void add_tables(struct catalog *catalog)
     struct foreign_key *keys = arena_array(arena, 2, sizeof *keys);
     keys[0] = references(ORDERS, 'c', 'a');
     keys[1] = references(ORDER_ITEMS, 'r', 'c');
-    struct relation customers =
-        table(arena, CUSTOMERS, NAME("shop"), NAME("customers"),
-              "id:int email:text ssn:text name:text attrs:jsonb vip:bool");
+    struct relation customers = table(arena, CUSTOMERS, NAME("shop"), NAME("customers"),
+                                      "id:int email:text ssn:text name:text attrs:jsonb vip:bool");
     customers.keys = id_and_email;
     customers.key_count = 2;
     customers.referenced_by = &keys[0];
@@ -159,9 +206,12 @@ static void add_tables(struct catalog *catalog)
 static void add_partition(struct catalog *catalog)
 {
     static const uint32_t parents[] = {EVENTS};
-    static const struct foreign_key keys[] = {
-        {.child = PRODUCTS, .on_delete = 'n', .on_update = 'a', .parent_columns = first,
-         .child_columns = first, .column_count = 1}};
+    static const struct foreign_key keys[] = {{.child = PRODUCTS,
+                                               .on_delete = 'n',
+                                               .on_update = 'a',
+                                               .parent_columns = first,
+                                               .child_columns = first,
+                                               .column_count = 1}};
     struct relation relation =
         table(catalog_arena(catalog), EVENTS_1, NAME("shop"), NAME("events_1"), "id:int day:text");
     relation.is_partition = true;
@@ -217,14 +267,19 @@ static void add_others(struct catalog *catalog)
     catalog_add_relation(catalog, &row);
 }
 
-/* --- types, functions, operators, casts ----------------------------------------------------------- */
+/* --- types, functions, operators, casts ----------------------------------------------------- */
 
 static void add_type(struct catalog *catalog, struct text schema, struct text name, uint32_t oid,
                      char kind, uint32_t base, uint32_t relation)
 {
     static const uint32_t checks[] = {DOM_OK};
-    struct type type = {.oid = oid, .schema = schema, .name = name, .kind = kind, .base = base,
-                        .relation = relation, .is_array = oid == EVIL_ARRAY,
+    struct type type = {.oid = oid,
+                        .schema = schema,
+                        .name = name,
+                        .kind = kind,
+                        .base = base,
+                        .relation = relation,
+                        .is_array = oid == EVIL_ARRAY,
                         .user_input = oid == RAW};
     if (oid == EVIL) {
         type.check_functions = checks;
@@ -238,12 +293,14 @@ static void add_types(struct catalog *catalog)
     static const struct {
         const char *name;
         uint32_t oid;
-    } builtin[] = {{"bool", BOOL},     {"int8", INT8},       {"int4", INT4},   {"text", TEXT_OID},
-                   {"json", JSON},     {"float8", FLOAT8},   {"jsonb", JSONB}, {"varchar", VARCHAR},
-                   {"numeric", NUMERIC}, {"regclass", REGCLASS}, {"interval", 1186},
-                   {"date", 1082},     {"tsquery", 3615},    {"xml", 142}};
+    } builtin[] = {{"bool", BOOL},         {"int8", INT8},       {"int4", INT4},
+                   {"text", TEXT_OID},     {"json", JSON},       {"float8", FLOAT8},
+                   {"jsonb", JSONB},       {"varchar", VARCHAR}, {"numeric", NUMERIC},
+                   {"regclass", REGCLASS}, {"interval", 1186},   {"date", 1082},
+                   {"tsquery", 3615},      {"xml", 142}};
     for (size_t i = 0; i < ARRAY_SIZE(builtin); i++)
-        add_type(catalog, NAME("pg_catalog"), text_from(builtin[i].name), builtin[i].oid, 'b', 0, 0);
+        add_type(catalog, NAME("pg_catalog"), text_from(builtin[i].name), builtin[i].oid, 'b', 0,
+                 0);
     struct text shop = NAME("shop");
     add_type(catalog, shop, NAME("address"), ADDRESS, 'c', 0, ADDRESS_ROW);
     add_type(catalog, shop, NAME("boom"), BOOM, 'c', 0, BOOM_ROW);
@@ -259,9 +316,14 @@ static void add_types(struct catalog *catalog)
 static void add_function(struct catalog *catalog, uint32_t oid, struct text schema,
                          struct text name, uint16_t required, uint16_t arguments)
 {
-    struct function function = {.oid = oid, .schema = schema, .name = name, .kind = 'f',
-                                .arguments_required = required, .argument_count = arguments,
-                                .result_type = INT4, .returns_set = oid == MANY,
+    struct function function = {.oid = oid,
+                                .schema = schema,
+                                .name = name,
+                                .kind = 'f',
+                                .arguments_required = required,
+                                .argument_count = arguments,
+                                .result_type = INT4,
+                                .returns_set = oid == MANY,
                                 .variadic = oid == VARI};
     catalog_add_function(catalog, &function);
 }
@@ -285,7 +347,8 @@ static void add_code(struct catalog *catalog)
     add_function(catalog, ROUND, public, NAME("round"), 2, 2);
     add_function(catalog, NOW_LIKE, NAME("hr"), NAME("now"), 0, 0);
     add_function(catalog, FILE_UNLINK, NAME("pg_catalog"), NAME("pg_file_unlink"), 1, 1);
-    const struct operator operators[] = {{shop, NAME("==="), LOG_IT2}, {public, NAME("==="), LOG_IT2},
+    const struct operator operators[] = {{shop, NAME("==="), LOG_IT2},
+                                         {public, NAME("==="), LOG_IT2},
                                          {NAME("hr"), NAME("="), LOG_IT2},
                                          {NAME("hr"), NAME("~~"), LOG_IT2}};
     for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
@@ -302,7 +365,8 @@ const struct catalog *trap_catalog(void)
     if (catalog != NULL)
         return catalog;
     catalog = catalog_new();
-    static const char *const schemas[] = {"pg_catalog", "information_schema", "public", "shop", "hr"};
+    static const char *const schemas[] = {"pg_catalog", "information_schema", "public", "shop",
+                                          "hr"};
     for (size_t i = 0; i < ARRAY_SIZE(schemas); i++)
         catalog_add_schema(catalog, text_from(schemas[i]));
     add_tables(catalog);
@@ -315,7 +379,7 @@ const struct catalog *trap_catalog(void)
     return catalog;
 }
 
-/* --- analysing ------------------------------------------------------------------------------------ */
+/* --- analysing ------------------------------------------------------------------------------ */
 
 static void run(struct arena *arena, const struct catalog *catalog, const char *path,
                 const char *sql, struct analysis *out)
@@ -404,8 +468,8 @@ void check_traps(const char *path, const struct trap_case *cases, size_t count)
         struct arena arena;
         arena_init(&arena);
         const char *actions = trap_actions(&arena, path, cases[i].sql);
-        cr_expect_str_eq(actions, cases[i].actions, "%s\n  gives    %s\n  expected %s", cases[i].sql,
-                         actions, cases[i].actions);
+        cr_expect_str_eq(actions, cases[i].actions, "%s\n  gives    %s\n  expected %s",
+                         cases[i].sql, actions, cases[i].actions);
         arena_release(&arena);
     }
 }

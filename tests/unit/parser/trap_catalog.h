@@ -1,4 +1,5 @@
-/* trap_catalog.h - a shop whose catalog is full of traps, and what queries would do in it, as text. */
+/* trap_catalog.h - a shop whose catalog is full of traps, and what queries would do in it, as text.
+ */
 #ifndef PGWICKET_TESTS_PARSER_TRAP_CATALOG_H
 #define PGWICKET_TESTS_PARSER_TRAP_CATALOG_H
 
@@ -11,15 +12,16 @@
  */
 const struct catalog *trap_catalog(void);
 
-/* Analyses with this search_path (up to four schemas, "shop,public"; "" for none); NULL: offline. */
+/* Analyses with this search_path (up to four schemas, "shop,public"; "" for none); NULL: offline.
+ */
 void trap_analyse(struct arena *arena, const char *path, const char *sql, struct analysis *out);
 void trap_analyse_offline(struct arena *arena, const char *path, const char *sql,
                           struct analysis *out);
 
 /*
- * "select shop.orders(id, status); call shop.log_it". PART_READ and PART_VIEW begin with "read " and
- * "view "; behind the object: `!` unresolved, `*` columns_unknown. Settings come last: "set x = y".
- * "rejected: …" where the message is.
+ * "select shop.orders(id, status); call shop.log_it". PART_READ and PART_VIEW begin with "read "
+ * and "view "; behind the object: `!` unresolved, `*` columns_unknown. Settings come last: "set x =
+ * y". "rejected: …" where the message is.
  */
 const char *trap_actions(struct arena *arena, const char *path, const char *sql);
 

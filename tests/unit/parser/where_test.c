@@ -29,15 +29,42 @@ static void check_strength(const struct strength_case *cases, size_t count)
 Test(where, restricts_nothing_by_tautologies)
 {
     static const char *const tautologies[] = {
-        "", "true", "1=1", "NOT false", "'a' = 'a'", "order_id = order_id", "order_id = line",
-        "qty = 5 OR true", "qty = 5 OR 1=1 AND 'a'='a'", "coalesce(NULL, true)", "length('x') = 1",
-        "EXISTS (SELECT 1)", "EXISTS (SELECT 1 FROM shop.orders)", "random() < 2", "'x' LIKE '%'",
-        "now() > '2000-01-01'", "CASE WHEN qty IS NULL THEN false ELSE true END", "ctid IS NOT NULL",
-        "ctid <> '(0,0)'", "'t'", "1 IN (1, 2)", "qty IS NOT NULL", "qty IS NULL OR qty IS NOT NULL",
-        "i IS NOT NULL", "qty IN (1, qty)", "qty BETWEEN qty AND qty", "qty % 1 = 0",
-        "abs(qty) >= 0", "qty::text LIKE '%'", "qty::text LIKE $1", "qty::text ~ '.*'",
-        "qty::text || '' = qty::text", "qty IS DISTINCT FROM NULL", "qty <> ALL ('{}')",
-        "qty = (SELECT qty)", "qty = (SELECT j.qty FROM shop.order_items j WHERE j.qty = i.qty)",
+        "",
+        "true",
+        "1=1",
+        "NOT false",
+        "'a' = 'a'",
+        "order_id = order_id",
+        "order_id = line",
+        "qty = 5 OR true",
+        "qty = 5 OR 1=1 AND 'a'='a'",
+        "coalesce(NULL, true)",
+        "length('x') = 1",
+        "EXISTS (SELECT 1)",
+        "EXISTS (SELECT 1 FROM shop.orders)",
+        "random() < 2",
+        "'x' LIKE '%'",
+        "now() > '2000-01-01'",
+        "CASE WHEN qty IS NULL THEN false ELSE true END",
+        "ctid IS NOT NULL",
+        "ctid <> '(0,0)'",
+        "'t'",
+        "1 IN (1, 2)",
+        "qty IS NOT NULL",
+        "qty IS NULL OR qty IS NOT NULL",
+        "i IS NOT NULL",
+        "qty IN (1, qty)",
+        "qty BETWEEN qty AND qty",
+        "qty % 1 = 0",
+        "abs(qty) >= 0",
+        "qty::text LIKE '%'",
+        "qty::text LIKE $1",
+        "qty::text ~ '.*'",
+        "qty::text || '' = qty::text",
+        "qty IS DISTINCT FROM NULL",
+        "qty <> ALL ('{}')",
+        "qty = (SELECT qty)",
+        "qty = (SELECT j.qty FROM shop.order_items j WHERE j.qty = i.qty)",
         "qty IN (SELECT j.qty FROM shop.order_items j)",
         "qty IN (SELECT j.qty FROM shop.order_items j WHERE j.qty = i.qty)",
         "qty IN (SELECT j.qty FROM shop.order_items j, shop.customers c WHERE c.id = 1)",
@@ -45,9 +72,16 @@ Test(where, restricts_nothing_by_tautologies)
         "EXISTS (SELECT 1 FROM shop.orders o WHERE o.id = i.order_id)",
         "EXISTS (SELECT count(*) FROM shop.orders o WHERE o.id = i.order_id AND o.status = 'x')",
         "EXISTS (SELECT 1 FROM shop.order_items j WHERE j.qty = i.qty AND j.line = 1)",
-        "(qty, line) = (qty, line)", "(qty > 0) IS NOT FALSE", "qty = 1 IS NOT UNKNOWN",
-        "qty = nullif(qty, 0)", "qty - qty = 0", "qty * 0 = 0", "NOT (qty <> qty)",
-        "lower('') = qty::text || ''", "'{}'::jsonb @> '{}'", "false",
+        "(qty, line) = (qty, line)",
+        "(qty > 0) IS NOT FALSE",
+        "qty = 1 IS NOT UNKNOWN",
+        "qty = nullif(qty, 0)",
+        "qty - qty = 0",
+        "qty * 0 = 0",
+        "NOT (qty <> qty)",
+        "lower('') = qty::text || ''",
+        "'{}'::jsonb @> '{}'",
+        "false",
     };
     for (size_t i = 0; i < sizeof tautologies / sizeof tautologies[0]; i++) {
         struct arena arena;
@@ -84,7 +118,8 @@ Test(where, is_restricted_by_a_comparison_in_each_arm)
         {"WHERE qty + 1 > 5", WHERE_REQUIRED, -1},
         {"WHERE lower(qty::text) = 'x'", WHERE_REQUIRED, -1},
         {"WHERE qty = (SELECT max(qty) FROM shop.order_items)", WHERE_REQUIRED, -1},
-        {"WHERE qty IN (SELECT qty FROM shop.order_items ORDER BY qty LIMIT 5)", WHERE_REQUIRED, -1},
+        {"WHERE qty IN (SELECT qty FROM shop.order_items ORDER BY qty LIMIT 5)", WHERE_REQUIRED,
+         -1},
         {"WHERE qty IN (SELECT qty FROM shop.order_items WHERE line = 1)", WHERE_REQUIRED, -1},
         {"WHERE qty IN (VALUES (1), (2))", WHERE_REQUIRED, -1},
     };
@@ -110,7 +145,8 @@ Test(where, counts_another_relation_only_if_it_is_cut)
          WHERE_ANY, -1},
         {"USING shop.order_items j WHERE i.qty = j.qty AND j.line = 1", WHERE_ANY, -1},
         {"USING (SELECT id FROM shop.orders) o WHERE o.id = i.order_id", WHERE_ANY, -1},
-        {"USING (SELECT id FROM shop.orders LIMIT 5) o WHERE o.id = i.order_id", WHERE_REQUIRED, -1},
+        {"USING (SELECT id FROM shop.orders LIMIT 5) o WHERE o.id = i.order_id", WHERE_REQUIRED,
+         -1},
         {"USING (SELECT id FROM shop.orders WHERE status = 'x') o WHERE o.id = i.order_id",
          WHERE_REQUIRED, -1},
         {"USING (VALUES (1), (2)) o(id) WHERE o.id = i.order_id", WHERE_REQUIRED, -1},
@@ -118,7 +154,8 @@ Test(where, counts_another_relation_only_if_it_is_cut)
         {"USING generate_series(1, 1000000) o(id) WHERE o.id = i.order_id", WHERE_ANY, -1},
         {"WHERE EXISTS (SELECT 1 FROM shop.orders o WHERE o.id = i.order_id AND o.status = 'x')",
          WHERE_REQUIRED, -1},
-        {"WHERE NOT EXISTS (SELECT 1 FROM shop.orders o WHERE o.id = i.order_id AND o.status = 'x')",
+        {"WHERE NOT EXISTS (SELECT 1 FROM shop.orders o WHERE o.id = i.order_id AND o.status = "
+         "'x')",
          WHERE_ANY, -1},
     };
     CHECK_STRENGTH(cases);
@@ -188,7 +225,8 @@ Test(where, knows_when_a_key_proves_nothing)
         {"UPDATE shop.customers SET name = '' WHERE attrs @> '{\"a\": 1}'", VERB_UPDATE,
          WHERE_REQUIRED, -1},
         {"UPDATE shop.customers SET name = '' WHERE attrs @> '{}'", VERB_UPDATE, WHERE_ANY, -1},
-        {"MERGE INTO shop.orders o USING (VALUES (1)) v(id) ON o.id = v.id WHEN MATCHED THEN DELETE",
+        {"MERGE INTO shop.orders o USING (VALUES (1)) v(id) ON o.id = v.id WHEN MATCHED THEN "
+         "DELETE",
          VERB_DELETE, WHERE_ANY, -1},
     };
     CHECK_WRITES(cases);
@@ -234,16 +272,19 @@ Test(where, counts_the_rows_of_an_insert)
         {"INSERT INTO shop.orders VALUES (shop.many())", VERB_INSERT, WHERE_ANY, -1},
         {"INSERT INTO shop.orders SELECT 1", VERB_INSERT, WHERE_ANY, -1},
         {"INSERT INTO shop.orders SELECT id FROM shop.events LIMIT 5", VERB_INSERT, WHERE_ANY, 5},
-        {"INSERT INTO shop.orders SELECT id FROM shop.events ORDER BY id FETCH FIRST 5 ROWS WITH TIES",
+        {"INSERT INTO shop.orders SELECT id FROM shop.events ORDER BY id FETCH FIRST 5 ROWS WITH "
+         "TIES",
          VERB_INSERT, WHERE_ANY, -1},
         {"INSERT INTO shop.orders SELECT id FROM shop.events LIMIT $1", VERB_INSERT, WHERE_ANY, -1},
         {"INSERT INTO shop.mailbox VALUES (1)", VERB_INSERT, WHERE_ANY, -1},
         {"INSERT INTO shop.orders (id) VALUES (1), (2) ON CONFLICT (id) DO UPDATE SET notes = 'x'",
          VERB_UPDATE, WHERE_KEY, 2},
-        {"INSERT INTO shop.orders (id) VALUES (generate_series(1, 9)) ON CONFLICT (id) DO UPDATE SET "
+        {"INSERT INTO shop.orders (id) VALUES (generate_series(1, 9)) ON CONFLICT (id) DO UPDATE "
+         "SET "
          "notes = 'x'",
          VERB_UPDATE, WHERE_ANY, -1},
-        {"INSERT INTO shop.orders (id) SELECT id FROM shop.events LIMIT 5 ON CONFLICT (id) DO UPDATE "
+        {"INSERT INTO shop.orders (id) SELECT id FROM shop.events LIMIT 5 ON CONFLICT (id) DO "
+         "UPDATE "
          "SET notes = 'x'",
          VERB_UPDATE, WHERE_ANY, -1},
     };
@@ -261,7 +302,8 @@ Test(where, says_what_is_missing)
         {"DELETE FROM shop.order_items WHERE qty = 1",
          "WHERE must fix the primary key (order_id, line)"},
         {"DELETE FROM shop.people WHERE id = 1", "shop.people has no key that WHERE could fix"},
-        {"DELETE FROM shop.events WHERE id = 1", "shop.events has children, so no key proves its rows"},
+        {"DELETE FROM shop.events WHERE id = 1",
+         "shop.events has children, so no key proves its rows"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct arena arena;
