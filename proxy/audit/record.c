@@ -87,7 +87,7 @@ static const char *event_name(enum audit_event event)
     case AUDIT_LOG:
         return "pgwicket.audit";
     }
-    INVARIANT(!"an audit event without a name");
+    INVARIANT(false && "an audit event without a name");
     return "";
 }
 
@@ -154,7 +154,7 @@ static bool write_field(struct json_out *json, const struct audit_record *record
         return false;
     }
     }
-    INVARIANT(!"an audit field without a kind");
+    INVARIANT(false && "an audit field without a kind");
     return false;
 }
 

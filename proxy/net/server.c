@@ -105,21 +105,24 @@ static void audit_service(struct server *server, const char *what)
 
 /* --- holds ---------------------------------------------------------------------------------------- */
 
-static void audit_hold(struct server *server, const struct hold *hold)
+static void audit_hold(struct server *server, const struct hold *hold, enum hold_state before)
 {
+    /* One approval of several does not change the state. */
+    bool approved = hold->state == before && hold->approval_count > 0;
     char number[24];
     struct audit_record record;
     audit_record_init(&record, AUDIT_HOLD, clock_now());
     snprintf(number, sizeof number, "%lld", (long long)hold->id);
-    record.outcome = text_from(hold_state_name(hold->state));
+    record.hold_state = text_from(hold_state_name(hold->state));
+    record.outcome = approved ? TEXT("approved") : record.hold_state;
     record.hold = hold->id;
-    record.hold_state = record.outcome;
     record.agent = hold->agent;
     record.policy = hold->policy;
     record.rule = hold->rule;
     record.database = hold->database;
     record.session = hold->session;
-    record.approver = hold->decided_by;
+    record.approver =
+        approved ? hold->approvals[hold->approval_count - 1].by : hold->decided_by;
     record.reason = hold->decision_reason.size > 0 ? hold->decision_reason : hold->outcome_error;
     record.effect = hold->outcome_tag;
     if (!server_audit(server, &record))
@@ -130,8 +133,7 @@ static void audit_hold(struct server *server, const struct hold *hold)
 static void hold_changed(void *context, const struct hold *hold, enum hold_state before)
 {
     struct server *server = context;
-    (void)before;
-    audit_hold(server, hold);
+    audit_hold(server, hold, before);
     for (size_t i = 0; i < server->worker_count; i++) {
         struct worker_message *message = worker_message_new(WORKER_HOLD_CHANGED, 0);
         message->hold = hold_copy(&message->arena, hold);
