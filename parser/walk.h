@@ -6,11 +6,11 @@
  * option that a function does not know fails the walk: nothing is skipped silently.
  *
  *   walk.c          walk_statement (top), failing, adding actions, depth
- *   walk_query.c    SELECT, INSERT, UPDATE, DELETE, MERGE: range tables, scopes, target lists
- *   walk_column.c   which column of which relation a ColumnRef, `*`, whole row, attribute means
+ *   walk_query.c, walk_from.c, walk_write.c, walk_merge.c   the five queries: scopes, target lists
+ *   walk_column.c, walk_name.c, walk_read.c   which column of which relation a name reads
  *   walk_expression.c  every expression node
- *   walk_function.c function calls, operators, types and casts
- *   walk_where.c    how strong a WHERE is
+ *   walk_function.c, walk_sequence.c, walk_operator.c, walk_type.c   what is called, however written
+ *   walk_where.c, walk_key.c, walk_rows.c   how strong a WHERE is, how many rows are proven
  *   walk_utility.c  every other statement kind, with the files of walk_utility.h
  */
 #ifndef PGWICKET_PARSER_WALK_H
