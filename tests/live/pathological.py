@@ -10,12 +10,12 @@ import pgwire
 from live import check, equal, main
 from wicket import AGENT_SECRET, wicket
 
-# Name, text, SQLSTATEs that are right; None is "it may also pass".
+# Name, text, SQLSTATEs that are right; None is "it may also pass", 57014 the server's own time-out.
 STATEMENTS = [
     ("parentheses", "SELECT " + "(" * 20000 + "1" + ")" * 20000, ["54001", "42601"]),
     ("a long sum", "SELECT " + "+".join(["1"] * 50000), ["54001", None]),
     ("a chain of OR", "SELECT 1 FROM shop.orders WHERE " + " OR ".join(f"id = {i}" for i in range(20000)),
-     ["54001", None]),
+     ["54001", "57014", None]),
     ("nested subqueries", "SELECT * FROM (" * 3000 + "SELECT 1" + ") t" * 3000, ["54001", "42601"]),
     ("nested CASE", "SELECT " + "CASE WHEN true THEN " * 3000 + "1" + " END" * 3000, ["54001"]),
     ("nested arrays", "SELECT " + "ARRAY[" * 5000 + "1" + "]" * 5000, ["54001"]),
@@ -46,7 +46,7 @@ POLICY = """
       - allow: [select]
         on: [shop.orders, public.pgbench_accounts, public.pgbench_branches]
 """
-SECONDS_MAX = 15
+SECONDS_MAX = 30
 
 database = running = None
 
