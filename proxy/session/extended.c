@@ -305,7 +305,8 @@ static bool portal_is_gated(const struct portal *portal)
         return true;
     const struct decision *decision = portal->decision;
     return decision != NULL && (decision->verdict == VERDICT_HOLD ||
-                                (decision->write_rows_max != LIMIT_NONE && !portal->is_cursor));
+                                (!portal->is_cursor && portal_shape(portal) != NULL &&
+                                 decision_counted_max(decision, portal_shape(portal)) != LIMIT_NONE));
 }
 
 static enum step execute_allowed(struct session *s, struct portal *portal,

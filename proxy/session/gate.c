@@ -392,7 +392,7 @@ static void gate_proceed(struct session *s)
         continue_bind(s);
     } else if (decision->verdict == VERDICT_HOLD) {
         hold_start(s);
-    } else if (decision->write_rows_max != LIMIT_NONE) {
+    } else if (decision_counted_max(decision, gate_shape(&s->gate)) != LIMIT_NONE) {
         gate_run(s);
     } else {
         relay_unlimited(s);
@@ -406,7 +406,7 @@ static bool wants_estimate(const struct session *s)
     /* Its Sync must not commit what the client's batch has done so far. */
     return explainable(shape) && (s->batch_executes == 0 || s->status == 'T') &&
            (decision->verdict == VERDICT_HOLD || decision->needs_cost ||
-            decision->write_rows_max != LIMIT_NONE);
+            decision_counted_max(decision, shape) != LIMIT_NONE);
 }
 
 static void estimate_or_proceed(struct session *s)
@@ -564,6 +564,17 @@ void gate_row(struct session *s, enum injected_purpose purpose, struct text body
     }
 }
 
+static struct error_text too_many_taken(struct session *s, int64_t rows, int64_t most)
+{
+    return (struct error_text){
+        .sqlstate = "54000",
+        .message = arena_printf(&s->gate.arena,
+                                "pgwicket: the statement would take %lld rows of a select limited to "
+                                "%lld; rolled back, nothing was changed",
+                                (long long)rows, (long long)most),
+        .hint = TEXT("Narrow the select, or work in ranges of a key.")};
+}
+
 static struct error_text reply_too_large(void)
 {
     return (struct error_text){
@@ -647,12 +658,17 @@ void gate_completed(struct session *s, struct text tag_body)
         undo_run(s);
         return;
     }
-    if (decision->verdict == VERDICT_ALLOW && !gate->over) {
+    int64_t taken_max = decision_counted_max(decision, gate_shape(gate));
+    bool too_many = taken_max != LIMIT_NONE && numbers.rows > taken_max;
+    if (decision->verdict == VERDICT_ALLOW && !gate->over && !too_many) {
         gate_statement_ran(s, tag);
         accept_run(s);
         return;
     }
-    struct error_text error = gate->over ? reply_too_large() : rejection(s, &numbers);
+    struct error_text error = gate->over ? reply_too_large()
+                              : decision->verdict == VERDICT_ALLOW
+                                  ? too_many_taken(s, numbers.rows, taken_max)
+                                  : rejection(s, &numbers);
     gate_fail_with(s, &error);
     gate_note(s, tag);
     gate_show_error(s);

@@ -62,6 +62,10 @@ const struct decision *judged_decision(const struct judged *judged);
 /* Does it need the gate: an open limit of a write, a cost to be asked for, or a hold? */
 bool judged_gated(const struct judged *judged);
 
+/* The number that its command tag must not pass: of its own rows, and of rows that a limited select puts
+ * into a table (INSERT … SELECT, CREATE TABLE AS). LIMIT_NONE: it needs no counting. */
+int64_t decision_counted_max(const struct decision *decision, const struct shape *shape);
+
 /* A portal, or a cursor made by DECLARE. Counted. */
 struct portal {
     int references;
@@ -336,7 +340,9 @@ void request_changes(struct session *s, struct request *request, unsigned change
 void server_message(struct session *s, const struct frame *frame, struct text whole);
 /* Is a DataRow or CopyData that has not arrived whole to be passed on, dropped, or awaited? */
 enum stream { STREAM_AWAIT = 0, STREAM_RELAY, STREAM_DROP };
-enum stream server_stream(struct session *s, uint8_t type);
+enum stream server_stream(struct session *s, size_t size);
+/* Would a row of the head be read here, and not go through? */
+bool server_row_is_read(struct session *s);
 /* Pops and releases the head. */
 enum fate { FATE_SKIPPED = 0, FATE_FAILED, FATE_ANSWERED };
 void queue_finish_head(struct session *s, enum fate fate);
