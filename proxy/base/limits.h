@@ -64,6 +64,10 @@ enum {
     /* The reply of a limited write, kept until its number is known. */
     LIMIT_KEPT_REPLY_BYTES = 8 * 1024 * 1024,
 
+    /* One row that pgwicket itself reads: of a kept reply, or all of an EXPLAIN. A longer one is
+     * dropped as it comes. */
+    LIMIT_KEPT_ROW_BYTES = LIMIT_KEPT_REPLY_BYTES,
+
     /* Messages of one batch without Sync that are not answered yet. */
     LIMIT_OUTSTANDING_REQUESTS = 100000,
 

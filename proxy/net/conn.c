@@ -99,6 +99,12 @@ static size_t read_limit(const struct conn *conn)
     return need > READ_AHEAD ? need : READ_AHEAD;
 }
 
+static size_t read_limit_server(const struct conn *conn)
+{
+    size_t need = session_server_need(conn->session, span_text(&conn->server.in));
+    return need > READ_AHEAD ? need : READ_AHEAD;
+}
+
 static short stream_wants(const struct stream *stream, bool read)
 {
     short wants = 0;
@@ -119,7 +125,8 @@ static bool may_read_client(const struct conn *conn)
 
 static bool may_read_server(const struct conn *conn)
 {
-    return conn->phase == PHASE_SESSION && held(&conn->client.out) < LIMIT_OUTPUT_HIGH_WATER;
+    return conn->phase == PHASE_SESSION && held(&conn->client.out) < LIMIT_OUTPUT_HIGH_WATER &&
+           held(&conn->server.in) < read_limit_server(conn);
 }
 
 static void wait_for_more(struct conn *conn, short handshake)
@@ -179,14 +186,14 @@ static void run_session(struct conn *conn)
     if (may_read_client(conn))
         stream_read(&conn->client, read_limit(conn));
     if (may_read_server(conn))
-        stream_read(&conn->server, READ_AHEAD);
+        stream_read(&conn->server, read_limit_server(conn));
     bool more = true;
     while (more && conn->phase == PHASE_SESSION) {
         more = feed_session(conn);
         stream_write(&conn->server);
         stream_write(&conn->client);
         if (may_read_server(conn) && stream_has_pending(&conn->server))
-            more = stream_read(&conn->server, READ_AHEAD) || more;
+            more = stream_read(&conn->server, read_limit_server(conn)) || more;
         if (may_read_client(conn) && stream_has_pending(&conn->client))
             more = stream_read(&conn->client, read_limit(conn)) || more;
     }

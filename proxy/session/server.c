@@ -79,12 +79,27 @@ static bool count_row(struct session *s, struct execution *execution)
     return false;
 }
 
-enum stream server_stream(struct session *s, uint8_t type)
+bool server_row_is_read(struct session *s)
+{
+    const struct request *head = queue_head(&s->queue);
+    return head == NULL || head->keep_reply || head->purpose != PURPOSE_NONE;
+}
+
+/* A row beyond every limit of what is kept is not even awaited: a reply is then over its limit, an estimate
+ * unknown. */
+static enum stream stream_to_read(struct session *s, const struct request *head, size_t size)
+{
+    if (head == NULL || size <= LIMIT_KEPT_ROW_BYTES)
+        return STREAM_AWAIT;
+    s->gate.over = s->gate.over || head->keep_reply;
+    return STREAM_DROP;
+}
+
+enum stream server_stream(struct session *s, size_t size)
 {
     struct request *head = queue_head(&s->queue);
-    (void)type;
-    if (head == NULL || head->keep_reply || head->purpose != PURPOSE_NONE)
-        return STREAM_AWAIT;
+    if (server_row_is_read(s))
+        return stream_to_read(s, head, size);
     if (head->role != ROLE_CLIENT)
         return STREAM_DROP;
     return count_row(s, head->execution) && !s->client_skipping ? STREAM_RELAY : STREAM_DROP;

@@ -103,6 +103,7 @@ MUST_USE size_t session_server_bytes(struct session *session, struct text bytes)
 
 /* The longest message that must arrive whole is this long; input buffers need no more. */
 size_t session_client_need(const struct session *session, struct text bytes);
+size_t session_server_need(struct session *session, struct text bytes);
 
 void session_timer(struct session *session);
 void session_catalog_refreshed(struct session *session);
