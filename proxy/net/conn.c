@@ -45,11 +45,15 @@ void conn_to_client(struct conn *conn, const struct buffer *message)
 
 /* --- events ------------------------------------------------------------------------------------- */
 
+/* Only the socket that is ready is read: a call that finds nothing costs as much as one that does. */
 static void on_socket(evutil_socket_t fd, short events, void *argument)
 {
-    (void)fd;
+    struct conn *conn = argument;
     (void)events;
-    conn_pump(argument);
+    conn->client_ready = fd == conn->client.fd;
+    conn->server_ready = fd == conn->server.fd;
+    conn_pump(conn);
+    conn->client_ready = conn->server_ready = false;
 }
 
 static void on_timer(evutil_socket_t fd, short events, void *argument)
@@ -183,9 +187,9 @@ static void tell_of_ends(struct conn *conn)
 
 static void run_session(struct conn *conn)
 {
-    if (may_read_client(conn))
+    if (conn->client_ready && may_read_client(conn))
         stream_read(&conn->client, read_limit(conn));
-    if (may_read_server(conn))
+    if (conn->server_ready && may_read_server(conn))
         stream_read(&conn->server, read_limit_server(conn));
     bool more = true;
     while (more && conn->phase == PHASE_SESSION) {

@@ -44,6 +44,8 @@ struct conn {
     struct event *server_event;
     short client_flags; /* what the events wait for now */
     short server_flags;
+    bool client_ready; /* the event that is being worked on came from this socket */
+    bool server_ready;
     struct event *timer;       /* the session's */
     struct event *login_timer; /* the door's, and the end's */
 
