@@ -30,9 +30,9 @@ static void refuse(struct session *s, const struct judged *judged, const struct 
 static void refuse_message(struct session *s, const char *sqlstate, struct text message)
 {
     s->statement_number++;
-    send_poison(s, error_body(s, sqlstate, message, TEXT(""), TEXT(""), 0));
-    if (!report_message(s, message.bytes, sqlstate))
-        session_end(s, SESSION_END_INTERNAL);
+    bool written = report_message(s, message.bytes, sqlstate);
+    send_poison(s, written ? error_body(s, sqlstate, message, TEXT(""), TEXT(""), 0)
+                           : error_body_audit(s));
 }
 
 static bool is_reserved(struct text name) { return text_starts_with(name, "pgwicket"); }

@@ -224,6 +224,13 @@ static bool alone(struct session *s)
     return false;
 }
 
+static void ask_for_settings(struct session *s)
+{
+    send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
+    send_sync(s, ROLE_INJECTED);
+    gate_become(s, GATE_SETTINGS);
+}
+
 void hold_start(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -238,16 +245,50 @@ void hold_start(struct session *s)
     } else if (gate->settings.size > 0) {
         create(s);
     } else {
-        send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
-        send_sync(s, ROLE_INJECTED);
-        gate_become(s, GATE_SETTINGS);
+        ask_for_settings(s);
     }
+}
+
+/* Approved under these settings, a statement may mean something else under others. */
+static const struct hold_setting *differing_setting(const struct gate *gate, const struct hold *hold)
+{
+    struct cursor cursor = cursor_over(gate->settings.bytes, gate->settings.size);
+    for (size_t i = 0; i < hold->setting_count; i++)
+        if (!text_equal(cursor_string(&cursor), hold->settings[i].value))
+            return &hold->settings[i];
+    return NULL;
+}
+
+static void stored(struct session *s, const struct hold *hold);
+
+static void continue_stored(struct session *s, const struct hold *hold)
+{
+    struct gate *gate = &s->gate;
+    const struct hold_setting *other = differing_setting(gate, hold);
+    gate_become(s, GATE_STORE);
+    if (other == NULL) {
+        stored(s, hold);
+        return;
+    }
+    struct error_text error = {
+        .sqlstate = "42501",
+        .message = arena_printf(&gate->arena,
+                                "pgwicket: hold %lld is bound to another %.*s than this session has; "
+                                "nothing was run",
+                                (long long)hold->id, TEXT_ARGS(other->name)),
+        .hint = arena_printf(&gate->arena, "It was held with %.*s = %.*s. Set it so and run it again.",
+                             TEXT_ARGS(other->name), TEXT_ARGS(other->value))};
+    gate_fail_with(s, &error);
+    gate_show_error(s);
 }
 
 void hold_settings_read(struct session *s)
 {
+    const struct hold *known = s->gate.portal->judged->stored;
     if (s->gate.error.size > 0)
         gate_show_error(s);
+    else if (known != NULL)
+        continue_stored(s, known);
     else
         create(s);
 }
@@ -339,20 +380,21 @@ static void stored(struct session *s, const struct hold *hold)
         gate_show_error(s);
         return;
     }
+    bool may_wait = gate->transaction != 'T' || gate->fresh;
     if (hold->state != HOLD_PENDING && hold->state != HOLD_RELEASED)
         show_hold_error(s, hold, false);
-    else if (gate->transaction == 'T' && !gate->fresh)
-        show_hold_error(s, hold, true); /* a transaction that has done something does not wait */
-    else
+    else if (may_wait)
         leave(s);
+    else if (hold->state == HOLD_RELEASED && s->status == 'T')
+        claim(s);
+    else
+        show_hold_error(s, hold, true); /* a transaction that has done something does not wait */
 }
 
 void hold_start_stored(struct session *s)
 {
-    if (!alone(s))
-        return;
-    gate_become(s, GATE_STORE);
-    stored(s, s->gate.portal->judged->stored);
+    if (alone(s))
+        ask_for_settings(s);
 }
 
 void hold_changed(struct session *s, const struct hold *hold)
@@ -388,19 +430,23 @@ static const char run_id_sql[] =
     "(SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c), "
     "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
 
+/* The run is a part of the client's own transaction, whose COMMIT decides. */
+static bool is_inside(const struct gate *gate) { return gate->transaction == 'T'; }
+
 static void run(struct session *s)
 {
     struct gate *gate = &s->gate;
     gate_become(s, GATE_HOLD_RUN);
     if (gate->left) {
         transaction_replay(s);
-    } else {
+        gate->left = false;
+    } else if (!is_inside(gate)) {
         send_injected(s, PURPOSE_NONE, TEXT("BEGIN"));
         send_injected(s, PURPOSE_NONE,
                       TEXT("SELECT pg_catalog.set_config('synchronous_commit', 'on', true)"));
     }
     gate_send_converted(s, gate->hold->statement);
-    if (!gate->left)
+    if (!is_inside(gate))
         send_injected(s, PURPOSE_NONE, TEXT("SET CONSTRAINTS ALL IMMEDIATE"));
     send_injected(s, PURPOSE_RUN_ID, text_from(run_id_sql));
     send_flush(s);
@@ -431,7 +477,7 @@ static void claimed(struct session *s, const struct hold_request *request)
 static void abort_run(struct session *s)
 {
     gate_become(s, GATE_HOLD_ABORT);
-    if (!s->gate.left)
+    if (!is_inside(&s->gate))
         send_sync(s, ROLE_INJECTED); /* → E; the ROLLBACK follows in a batch of its own */
     else
         hold_ready(s);
@@ -470,9 +516,8 @@ void hold_run_identified(struct session *s)
                                     "allows; rolled back, nothing was changed",
                                     (long long)gate->hold->id, (long long)tag.rows)};
         gate_fail_with(s, &error);
-        if (gate->left) {
+        if (is_inside(gate)) {
             post_and_forget(s, finish_request(s, gate->hold->id, HOLD_FAILED, tag.tag, error.message));
-            gate->left = false;
             gate_show_error(s);
         } else {
             send_poison(s, TEXT(""));
@@ -504,7 +549,6 @@ static void run_inside(struct session *s)
     struct gate *gate = &s->gate;
     s->running_hold = gate->hold->id;
     s->savepoint_count = 0;
-    gate->left = false;
     s->status = 'T';
     note_run(s);
     if (gate->origin == ORIGIN_QUERY) {
@@ -522,14 +566,13 @@ static void recorded(struct session *s, const struct hold_request *request)
     if (request->answer != HOLD_OK) {
         struct error_text error = store_unusable();
         gate_fail_with(s, &error);
-        if (gate->left) {
-            gate->left = false;
+        if (is_inside(gate)) {
             gate_show_error(s);
         } else {
             send_poison(s, TEXT(""));
             abort_run(s);
         }
-    } else if (gate->left) {
+    } else if (is_inside(gate)) {
         run_inside(s);
     } else {
         gate_become(s, GATE_HOLD_COMMIT);
@@ -544,7 +587,7 @@ void hold_error(struct session *s)
     struct gate *gate = &s->gate;
     if (gate->state != GATE_HOLD_RUN && gate->state != GATE_HOLD_RECORD)
         return; /* COMMIT's own failure shows at ReadyForQuery */
-    if (!gate->left) {
+    if (!is_inside(gate)) {
         abort_run(s);
         return;
     }
@@ -552,7 +595,6 @@ void hold_error(struct session *s)
     struct text message =
         decode_error(buffer_text(&gate->error), &fields) ? fields.message : TEXT("failed");
     post_and_forget(s, finish_request(s, gate->hold->id, HOLD_FAILED, TEXT(""), message));
-    gate->left = false;
     gate_show_error(s);
 }
 

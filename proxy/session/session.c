@@ -166,12 +166,10 @@ static enum step refuse_function_call(struct session *s)
     if (session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
     s->statement_number++;
-    struct text error =
-        error_body(s, "42501", TEXT("pgwicket: the FunctionCall message is not allowed; nothing was run"),
-                   TEXT(""), TEXT("Call functions by SELECT."), 0);
-    send_poison_query(s, error);
-    if (!report_message(s, "FunctionCall message", "42501"))
-        session_end(s, SESSION_END_INTERNAL);
+    bool written = report_message(s, "FunctionCall message", "42501");
+    struct text message = TEXT("pgwicket: the FunctionCall message is not allowed; nothing was run");
+    struct text hint = TEXT("Call functions by SELECT.");
+    send_poison_query(s, written ? error_body(s, "42501", message, TEXT(""), hint, 0) : error_body_audit(s));
     return STEP_DONE;
 }
 
@@ -246,16 +244,15 @@ static enum step answer_too_large(struct session *s)
     if (session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
     s->statement_number++;
-    struct text error = error_body(
-        s, "54001", TEXT("pgwicket: statement is too large to check (limit 1 MiB); nothing was run"),
-        TEXT("Limits: 1 MiB of text, 500 levels of nesting."),
-        TEXT("Split it into several statements."), 0);
+    bool written = report_message(s, "statement larger than 1 MiB", "54001");
+    struct text message = TEXT("pgwicket: statement is too large to check (limit 1 MiB); nothing was run");
+    struct text detail = TEXT("Limits: 1 MiB of text, 500 levels of nesting.");
+    struct text hint = TEXT("Split it into several statements.");
+    struct text error = written ? error_body(s, "54001", message, detail, hint, 0) : error_body_audit(s);
     if (s->swallow_type == FRONTEND_QUERY)
         send_poison_query(s, error);
     else
         send_poison(s, error);
-    if (!report_message(s, "statement larger than 1 MiB", "54001"))
-        session_end(s, SESSION_END_INTERNAL);
     return STEP_DONE;
 }
 

@@ -263,8 +263,10 @@ enum step client_query(struct session *s, const struct frame *frame)
         return STEP_WAIT;
     if (!decode_query(frame->body, &message)) {
         s->statement_number++;
-        send_poison_query(s, error_body(s, "08P01", TEXT("invalid message format"), TEXT(""), TEXT(""), 0));
-        (void)!report_message(s, "malformed Query message", "08P01");
+        bool written = report_message(s, "malformed Query message", "08P01");
+        struct text invalid = TEXT("invalid message format");
+        send_poison_query(s, written ? error_body(s, "08P01", invalid, TEXT(""), TEXT(""), 0)
+                                     : error_body_audit(s));
         return STEP_DONE;
     }
     if (session_ready_to_judge(s) == STEP_WAIT)

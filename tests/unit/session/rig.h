@@ -1,0 +1,98 @@
+/*
+ * rig.h - a session between a client that the test plays and a server that answers by itself.
+ *
+ * The server understands the messages of both query protocols, keeps statements, portals and the transaction
+ * status, skips to Sync after an error, and answers statements by a table of the test. What passes in either
+ * direction, what is audited and what is asked of the store is kept for looking at.
+ */
+#ifndef PGWICKET_TESTS_SESSION_RIG_H
+#define PGWICKET_TESTS_SESSION_RIG_H
+
+#include "proxy/base/buffer.h"
+#include "proxy/session/session.h"
+
+/* How the server answers statements that begin like this: so many rows and the tag, or an error. */
+struct canned {
+    const char *begins;
+    const char *tag;
+    const char *error; /* SQLSTATE */
+    int rows;
+};
+
+enum { RIG_NAMES = 16, RIG_REQUESTS = 8 };
+
+struct rig_name {
+    char name[80];
+    char sql[600];
+};
+
+struct rig {
+    struct session *session;
+    struct arena arena;
+    struct policy policy;
+    struct catalog *catalog;
+    uint64_t generation;
+    bool paused;
+
+    struct buffer to_client;
+    struct buffer to_server;
+    struct buffer replies;      /* of the server, not yet fed */
+    struct buffer input;        /* of the client, not yet taken */
+    struct buffer audited;      /* "allow 1;reject 2;" */
+    bool audit_fails;
+    bool has_no_store;
+    bool waiting_refused;
+    int64_t timer_us;
+    int64_t watched;
+    int waiting;
+    int views;                  /* retained */
+    int cancels;
+    bool closed;
+    enum session_end end;
+
+    struct hold_request *requests[RIG_REQUESTS]; /* posted, not answered */
+    size_t request_count;
+    struct hold *hold;          /* as the store has it */
+
+    /* The server. */
+    const struct canned *canned;
+    size_t seen;                /* bytes of to_server that it has read */
+    char status;
+    bool skipping;
+    bool sync_fails;            /* its next Sync fails: a deferred constraint */
+    bool poison_succeeds;
+    bool parse_answers_wrongly;
+    struct rig_name statements[RIG_NAMES];
+    struct rig_name portals[RIG_NAMES];
+};
+
+/* Rules: select on shop.t, max_rows 2; insert on shop.t; update where required, max_rows 3; delete, where
+ * required, held. */
+void rig_begin(struct rig *rig);
+void rig_end(struct rig *rig); /* checks that nothing is left over */
+
+/* The client sends; the session takes what it takes now. */
+void rig_send(struct rig *rig, struct text bytes);
+/* In pieces of `piece` bytes, or, for 0, cut once at `cut`. */
+void rig_send_cut(struct rig *rig, struct text bytes, size_t piece, size_t cut);
+/* Until nothing moves any more: the server answers, what the client has sent is offered again. */
+void rig_settle(struct rig *rig);
+void rig_run(struct rig *rig, struct text bytes); /* both */
+
+/* Answers the oldest request with the hold in this state. */
+void rig_answer(struct rig *rig, enum hold_answer answer, enum hold_state state);
+enum hold_operation rig_asked(const struct rig *rig); /* 0: nothing is asked */
+void rig_hold_changed(struct rig *rig, enum hold_state state);
+
+/* The types of the messages to the client, "TDCZ"; an error is shown as E(42501). Its texts live in the rig. */
+const char *rig_client(struct rig *rig);
+/* … and to the server: statements' first word, "P(SELECT)B E S", poison as X; Flush is left out. */
+const char *rig_server(struct rig *rig);
+void rig_forget(struct rig *rig); /* what has passed so far */
+
+/* Messages of the client. */
+struct text rig_query(struct rig *rig, const char *sql);
+struct text rig_extended(struct rig *rig, const char *sql); /* Parse Bind Describe Execute Sync, unnamed */
+struct text rig_join(struct rig *rig, struct text a, struct text b);
+
+#endif
