@@ -179,10 +179,19 @@ static bool ignored_while_skipping(uint8_t type)
     return type != FRONTEND_SYNC && type != FRONTEND_TERMINATE;
 }
 
+/* Whether a select with a limit has to fail its transaction is known at its ReadyForQuery; what is sent behind
+ * the Sync before would be in the wrong batch. */
+static bool fate_is_open(const struct session *s)
+{
+    return s->queue.count > 0 && !s->batch_open && (s->limited_outstanding > 0 || s->poison_after_ready);
+}
+
 static enum step client_message(struct session *s, const struct frame *frame, struct text following)
 {
     if (s->skipping && ignored_while_skipping(frame->type))
         return STEP_DONE;
+    if (fate_is_open(s) && frame->type != FRONTEND_TERMINATE)
+        return session_drain(s);
     switch (frame->type) {
     case FRONTEND_QUERY:
         return client_query(s, frame);
@@ -472,6 +481,9 @@ void session_paused(struct session *s)
 {
     if (s->state == SESSION_CLOSED)
         return;
+    /* The server would not notice the end of the connection before its statement is done. */
+    if (queue_head(&s->queue) != NULL && !s->cancelling)
+        s->port.cancel_server(s->port.context);
     session_fatal(s, "55PW4", TEXT("pgwicket: this agent is paused by an operator"),
                   SESSION_END_ADMIN);
 }
