@@ -13,6 +13,7 @@
 
 #include "parser/comments.h"
 #include "parser/print.h"
+#include "parser/resolve.h"
 #include "parser/walk.h"
 #include "proxy/base/invariant.h"
 #include "proxy/base/limits.h"
@@ -193,6 +194,8 @@ static bool parse(struct work *work, List **tree)
 struct part {
     size_t start, end; /* bytes */
     size_t first_token, end_token;
+    struct resolved_name *names;
+    size_t name_count;
 };
 
 static bool is_space(char c)
@@ -318,7 +321,7 @@ static void take_shape(struct walk *walk, struct statement *statement, struct te
     statement->shape.function_count = walk->function_count;
 }
 
-static bool walk_part(struct work *work, const RawStmt *raw, const struct part *part,
+static bool walk_part(struct work *work, const RawStmt *raw, struct part *part,
                       struct statement *statement)
 {
     struct walk walk = {
@@ -336,6 +339,8 @@ static bool walk_part(struct work *work, const RawStmt *raw, const struct part *
         return false;
     }
     take_shape(&walk, statement, work->sql);
+    part->names = walk.resolved;
+    part->name_count = walk.resolved_count;
     return find_parameter_max(work, part, &statement->shape);
 }
 
@@ -390,6 +395,36 @@ static void take_print(struct work *work, struct text print, const size_t *ends,
     work->out->print = print;
 }
 
+/* False if a print could be made that reads otherwise than it should. */
+static bool resolve_part(struct work *work, const struct part *part, struct text *resolved)
+{
+    struct tokens tokens;
+    if (part->name_count == 0 || part->end_token - part->first_token > LIMIT_HELD_BYTES)
+        return true;
+    if (!resolve_tokens(work->arena, &work->tokens, part->first_token, part->end_token, part->names,
+                        part->name_count, &tokens))
+        return false;
+    struct buffer out;
+    buffer_init(&out, LIMIT_HELD_BYTES);
+    print_tokens(&out, &tokens, 0, tokens.count);
+    bool fits = !out.overflow;
+    struct text text = fits ? arena_text(work->arena, buffer_text(&out)) : (struct text){0};
+    buffer_release(&out);
+    *resolved = text;
+    return !fits || lex_matches(work->visit, text.bytes, &tokens);
+}
+
+static bool resolve_parts(struct work *work, const struct part *parts, size_t count)
+{
+    for (size_t i = 0; i < count && work->context->resolve_names; i++)
+        if (!resolve_part(work, &parts[i], &work->statements[i].resolved)) {
+            fail(work, ANALYSE_REJECTED, "42501",
+                 TEXT("the statement cannot be shown to an approver with its names resolved"));
+            return false;
+        }
+    return true;
+}
+
 static bool print(struct work *work, const struct part *parts, size_t count)
 {
     if (!print_can(&work->tokens)) {
@@ -397,6 +432,8 @@ static bool print(struct work *work, const struct part *parts, size_t count)
         return false;
     }
     print_prepare(&work->tokens);
+    if (!resolve_parts(work, parts, count))
+        return false;
     size_t *ends = arena_array(work->arena, count, sizeof *ends);
     struct buffer out;
     buffer_init(&out, LIMIT_PRINT_BYTES);

@@ -22,6 +22,9 @@ struct analyse_context {
     /* `all` on `*`: names need not resolve, nothing about them is an error. */
     bool anything_goes;
 
+    /* Make the resolved print too. A statement of which it cannot be made is rejected. */
+    bool resolve_names;
+
     /* Parameter types of a Parse message; NULL for simple Query. */
     const uint32_t *parameter_types;
     size_t parameter_count;
@@ -40,6 +43,12 @@ struct statement {
     struct shape shape;
     struct text original; /* its part of the text as it came, without ';' */
     struct text print;    /* canonical print, one line, without ';' (canon.md) */
+
+    /* The print with the schema written to every relation's name that was resolved through the search
+     * path; names in lists of dotted names (DROP, COMMENT) and in literals, types and functions stay
+     * as they are. Empty if there was nothing to add, it was not asked for, or it would have more than
+     * LIMIT_HELD_BYTES. */
+    struct text resolved;
 };
 
 struct analysis {

@@ -229,7 +229,8 @@ static const struct relation *relation_on_path(struct walk *walk, struct object 
     return NULL;
 }
 
-const struct relation *walk_relation(struct walk *walk, RangeVar *range, struct object *object)
+const struct relation *walk_relation_in_literal(struct walk *walk, RangeVar *range,
+                                                struct object *object)
 {
     *object = (struct object){.kind = OBJECT_NAME, .name = walk_text(walk, range->relname)};
     if (names_a_database(walk, range))
@@ -245,6 +246,18 @@ const struct relation *walk_relation(struct walk *walk, RangeVar *range, struct 
     const struct relation *found =
         catalog_relation(walk->context->catalog, object->schema, object->name);
     walk->unresolved_names |= found == NULL;
+    return found;
+}
+
+const struct relation *walk_relation(struct walk *walk, RangeVar *range, struct object *object)
+{
+    const struct relation *found = walk_relation_in_literal(walk, range, object);
+    if (found == NULL || range->schemaname != NULL || range->location < 0)
+        return found;
+    struct resolved_name *name =
+        arena_push(walk->arena, (void **)&walk->resolved, &walk->resolved_count,
+                   &walk->resolved_capacity, sizeof *name);
+    *name = (struct resolved_name){range->location, object->name, object->schema};
     return found;
 }
 

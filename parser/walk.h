@@ -17,6 +17,7 @@
 #define PGWICKET_PARSER_WALK_H
 
 #include "parser/analyse.h"
+#include "parser/resolve.h"
 #include "parser/tree.h"
 
 struct scope;       /* walk_scope.h: range tables visible at one place, and the scope outside */
@@ -32,6 +33,8 @@ struct walk {
     size_t setting_count, setting_capacity;
     struct text *functions;
     size_t function_count, function_capacity;
+    struct resolved_name *resolved; /* relations found through the search path */
+    size_t resolved_count, resolved_capacity;
 
     struct shape *shape; /* facts are set here directly */
     int depth;
@@ -75,6 +78,10 @@ struct object walk_object_from_names(struct walk *walk, List *names, int locatio
  * the catalog has none (then object.schema may be empty and `unresolved_names` is set). Fails the
  * walk for a name without schema under qualified_only. */
 const struct relation *walk_relation(struct walk *walk, RangeVar *range, struct object *object);
+
+/* The same where the name stands in a literal: range->location is the fault's place, not the name's. */
+const struct relation *walk_relation_in_literal(struct walk *walk, RangeVar *range,
+                                                struct object *object);
 
 /* Decoded schema.name for a name that is going to be created: without schema, the first existing one on
  * the path ("pg_temp" for temporary ones). */

@@ -134,7 +134,7 @@ static bool sequence_call(struct walk *walk, struct scope *scope, struct text fu
     for (int i = 1; i < list_length(arguments); i++)
         expression(walk, scope, list_nth(arguments, i));
     range.location = location;
-    const struct relation *relation = walk_relation(walk, &range, &object);
+    const struct relation *relation = walk_relation_in_literal(walk, &range, &object);
     size_t index = call_action(walk, object, TEXT("sequence"), location);
     walk->actions[index].relation = relation;
     walk->actions[index].unresolved = relation == NULL && walk->context->catalog != NULL;

@@ -244,6 +244,13 @@ static void describe_origin(struct session *s, struct arena *arena, struct hold 
     hold->run_within_us = policy->hold_run_within_us;
 }
 
+/* What the approver reads and what will run: with the schemas that the names were found in. */
+static struct text text_to_hold(const struct analysis *analysis)
+{
+    bool resolved = analysis->statement_count == 1 && analysis->statements[0].resolved.size > 0;
+    return resolved ? analysis->statements[0].resolved : analysis->print;
+}
+
 struct hold *held_describe(struct session *s, struct arena *arena, struct error_text *error)
 {
     const struct portal *portal = s->gate.portal;
@@ -251,7 +258,7 @@ struct hold *held_describe(struct session *s, struct arena *arena, struct error_
     describe_origin(s, arena, hold);
     describe_rules(arena, portal->decision, hold);
     describe_settings(s, arena, hold);
-    hold->statement = arena_text(arena, portal->judged->judgement.analysis.print);
+    hold->statement = arena_text(arena, text_to_hold(&portal->judged->judgement.analysis));
     hold->values_wire = arena_text(arena, gate_values(portal));
     hold->estimate_rows = portal->estimate_rows;
     hold->estimate_cost = portal->estimate_rows < 0 ? -1 : portal->numbers.cost;
