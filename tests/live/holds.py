@@ -113,6 +113,29 @@ def test_a_hold_in_autocommit():
     connection.close()
 
 
+def test_a_hold_shows_and_runs_names_as_resolved():
+    order = database.value("SELECT min(order_id) FROM shop.order_items")
+    connection = running.connect()
+    sender = Sender(connection, f"delete from order_items -- quickly\n where order_items.order_id = {order}")
+    hold = pending_hold(f"WHERE order_items.order_id = {order}")
+    shown = f"DELETE FROM shop.order_items WHERE order_items.order_id = {order}"
+    equal(hold["statement"], shown)
+    check(shown in running.command("show", hold["id"]).stdout, "the terminal shows it too")
+    running.command("release", hold["id"], "--digest", hold["digest"])
+    check(sender.result().rowcount > 0, sender.error)
+    equal(database.value(f"SELECT count(*) FROM shop.order_items WHERE order_id = {order}"), 0)
+    connection.close()
+
+
+def test_the_same_statement_with_and_without_schemas_is_one_hold():
+    sql, count, _ = new_delete()
+    hold, _ = short_wait(sql.replace("shop.orders", "orders"))
+    running.command("release", hold["id"], "--digest", hold["digest"])
+    with closing(running.connect()) as connection:
+        equal(Sender(connection, sql).result().rowcount, count)
+    eventually(lambda: hold["id"] in [h["id"] for h in running.holds("executed")], "the hold is executed")
+
+
 def test_a_hold_with_bound_values_in_the_extended_protocol():
     sql, count, left = new_delete()
     customer = sql.rsplit(" ", 1)[1].encode()
