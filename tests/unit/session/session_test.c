@@ -439,7 +439,7 @@ Test(session, a_stored_hold_runs_its_own_text)
     rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
     rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
     rig_answer(&rig, HOLD_OK, HOLD_EXECUTED);
-    saw("NCZI", RUN COMMIT "S");
+    saw("NCZI", "CCP(SELECT)BECCS" RUN COMMIT "S"); /* the settings that it is bound to come first */
 }
 
 Test(session, leaves_a_fresh_transaction_while_it_waits)
