@@ -101,6 +101,14 @@ static bool rule_names_literally(const struct rule *rule, const struct object *o
     return false;
 }
 
+bool policy_holds(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->rule_count; i++)
+        if (policy->rules[i].verdict == VERDICT_HOLD)
+            return true;
+    return false;
+}
+
 bool policy_names_literally(const struct policy *policy, const struct object *object)
 {
     for (size_t i = 0; i < policy->rule_count; i++)

@@ -213,14 +213,6 @@ void gate_settled(struct session *s)
 
 /* --- the estimate ----------------------------------------------------------------------------- */
 
-static bool has_hold_rule(const struct policy *policy)
-{
-    for (size_t i = 0; i < policy->rule_count; i++)
-        if (policy->rules[i].verdict == VERDICT_HOLD)
-            return true;
-    return false;
-}
-
 static bool explainable(const struct shape *shape)
 {
     return shape->kind == STATEMENT_SELECT || shape->kind == STATEMENT_WRITE ||
@@ -255,7 +247,7 @@ static void send_estimate(struct session *s)
         send_injected(s, PURPOSE_NONE, arena_printf(&s->gate.arena, "SAVEPOINT %s", s->prefix));
     send_injected(s, PURPOSE_NONE, text_from(read_only));
     send_explain(s);
-    if (has_hold_rule(s->gate.portal->judged->view.policy))
+    if (policy_holds(s->gate.portal->judged->view.policy))
         send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
     if (in_transaction) {
         send_injected(s, PURPOSE_NONE,
@@ -291,13 +283,13 @@ void gate_error(struct session *s, struct text body)
     struct error_fields fields;
     if (gate->error.size > 0 || !decode_error(body, &fields))
         return;
-    int position = fields.position;
-    if (gate->portal != NULL && position > 0)
-        position = gate->state == GATE_ESTIMATE
-                       ? map_explain_position(gate->portal->judged, position)
-                       : analyse_map_position(gate->portal->judged->original,
-                                              gate->portal->judged->judgement.analysis.print,
-                                              position);
+    int position = 0; /* of a hold's run: in a text that the client has not sent */
+    const struct judged *judged = gate->portal != NULL ? gate->portal->judged : NULL;
+    if (judged != NULL && fields.position > 0 && gate->state == GATE_ESTIMATE)
+        position = map_explain_position(judged, fields.position);
+    else if (judged != NULL && fields.position > 0 && gate->state < GATE_HOLD_RUN)
+        position = analyse_map_position(judged->original, judged->judgement.analysis.print,
+                                        fields.position);
     if (!error_body_with_position(&gate->error, body, position))
         buffer_append_text(&gate->error, body);
 }
@@ -489,7 +481,7 @@ void gate_run(struct session *s)
     portal->executed = true;
     gate_become(s, GATE_RUN);
     /* Over its limit inside a transaction it leaves that failed: then nothing can be asked any more. */
-    if (gate->settings.size == 0 && has_hold_rule(portal->judged->view.policy))
+    if (gate->settings.size == 0 && policy_holds(portal->judged->view.policy))
         send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
     if (gate->origin == ORIGIN_QUERY) {
         close_unnamed(s);

@@ -174,14 +174,6 @@ static void decide_statements(struct arena *arena, const struct decide_context *
         check_order(arena, context, out);
 }
 
-static bool has_hold_rule(const struct policy *policy)
-{
-    for (size_t i = 0; i < policy->rule_count; i++)
-        if (policy->rules[i].verdict == VERDICT_HOLD)
-            return true;
-    return false;
-}
-
 void judge_text(struct arena *arena, const struct judge_context *context, struct text sql,
                 const uint32_t *types, size_t type_count, struct judgement *out)
 {
@@ -193,7 +185,7 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
         .search_path_count = policy->search_path_count,
         .qualified_only = policy_may_make_objects(policy) && !policy->transparent,
         .anything_goes = policy->transparent,
-        .resolve_names = has_hold_rule(policy),
+        .resolve_names = policy_holds(policy),
         .parameter_types = types,
         .parameter_count = type_count,
     };
