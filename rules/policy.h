@@ -147,6 +147,9 @@ bool policy_allows_everything(const struct policy *policy);
 /* Does some rule allow or hold this verb on this object, whatever its conditions? */
 bool policy_may(const struct policy *policy, enum verb verb, const struct object *object);
 
+/* May a person be asked under this policy? */
+bool policy_holds(const struct policy *policy);
+
 /* Does any rule of the policy name this object literally, and may no agent make it? (spec 3.2, views) */
 bool policy_names_literally(const struct policy *policy, const struct object *object);
 
