@@ -15,6 +15,7 @@ POLICY = """
     search_path: [w]
     introspection: allow
     limits: {sessions: unlimited}
+    settings: {statement_timeout: 5min}
     rules:
       - allow: [select]
         on: [w.t]
@@ -119,6 +120,7 @@ def test_several_statements_in_one_query():
 
 
 def test_explain_and_into_do_not_get_around_it():
+    place.reset()
     with place.connect() as c:
         for sql in ("INSERT INTO w.log SELECT id, note FROM w.t", "EXPLAIN ANALYZE SELECT id FROM w.t"):
             answers = c.run(pgwire.query(sql))
