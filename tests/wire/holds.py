@@ -43,6 +43,9 @@ def fresh():
     for hold in place.running.holds("pending") + place.running.holds("released"):
         if hold["state"] == "pending":
             place.running.command("refuse", hold["id"], "--reason", "the next test")
+        else: # used up, or it would run in place of a new one
+            with place.connect() as c:
+                c.run(pgwire.query(f"EXECUTE pgwicket_hold({hold['id']})"))
     place.reset()
     place.database.ask("INSERT INTO w.t VALUES (1007, 1, 'to be held')")
 
@@ -184,6 +187,46 @@ def test_a_transaction_that_did_something_does_not_wait():
             equal(pgwire.status(answers), "E")
             equal(tags(c.run(pgwire.query("COMMIT"))), ["ROLLBACK"])
         equal(place.value("SELECT count(*) FROM w.log"), 0)
+
+
+def test_after_its_release_such_a_transaction_runs_as_a_whole():
+    for messages in ([pgwire.query(HELD)], [*extended(HELD), pgwire.SYNC]):
+        fresh()
+        with place.connect() as c:
+            for attempt in (1, 2):
+                c.run(pgwire.query("BEGIN"))
+                c.run(*INSERT, pgwire.SYNC)
+                answers = c.run(*messages)
+                if attempt == 1:
+                    fails_with(answers, "55PW1")
+                    c.run(pgwire.query("ROLLBACK"))
+                    hold = pending()
+                    release(hold)
+            equal(tags(answers), ["DELETE 1"])
+            equal(pgwire.status(answers), "T")
+            equal(state(hold["id"]), "running")
+            equal(tags(c.run(pgwire.query("COMMIT"))), ["COMMIT"])
+        eventually(lambda: state(hold["id"]) == "executed", "the client's commit decides")
+        check(not there(), "the row is gone")
+        equal(place.value("SELECT count(*) FROM w.log"), 1)
+
+
+def test_a_hold_is_bound_to_the_settings_it_was_made_under():
+    fresh()
+    with place.connect() as c:
+        c.run(pgwire.query("BEGIN"))
+        c.run(*INSERT, pgwire.SYNC)
+        fails_with(c.run(pgwire.query(HELD)), "55PW1")
+        c.run(pgwire.query("ROLLBACK"))
+        hold = pending()
+        release(hold)
+        run = pgwire.query(f"EXECUTE pgwicket_hold({hold['id']})")
+        c.run(pgwire.query("SET datestyle = german"))
+        fails_with(c.run(run), "42501")
+        check(there(), "nothing was run")
+        c.run(pgwire.query("RESET datestyle"))
+        equal(tags(c.run(run)), ["DELETE 1"])
+    check(not there(), "then it ran")
 
 
 def test_too_many_rows_for_one_rule_escalate_to_the_next():
