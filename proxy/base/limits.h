@@ -68,6 +68,9 @@ enum {
      * dropped as it comes. */
     LIMIT_KEPT_ROW_BYTES = LIMIT_KEPT_REPLY_BYTES,
 
+    /* Named portals and cursors of one session, each of which may keep its Bind. */
+    LIMIT_PORTALS = 1024,
+
     /* Messages of one batch without Sync that are not answered yet. */
     LIMIT_OUTSTANDING_REQUESTS = 100000,
 

@@ -180,6 +180,10 @@ enum step client_bind(struct session *s, const struct frame *frame)
         refuse_message(s, "42939", TEXT("pgwicket: names that begin with pgwicket are reserved"));
         return STEP_DONE;
     }
+    if (message.portal.size > 0 && names_count(s->portals) >= LIMIT_PORTALS) {
+        refuse_message(s, "53400", TEXT("pgwicket: too many open portals in this session; close some first"));
+        return STEP_DONE;
+    }
     if (session_ready_to_judge(s) == STEP_WAIT)
         return STEP_WAIT;
     struct judged *judged = names_find(s->statements, message.statement);

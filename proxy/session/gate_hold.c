@@ -442,9 +442,9 @@ static void run(struct session *s)
         gate->left = false;
     } else if (!is_inside(gate)) {
         send_injected(s, PURPOSE_NONE, TEXT("BEGIN"));
-        send_injected(s, PURPOSE_NONE,
-                      TEXT("SELECT pg_catalog.set_config('synchronous_commit', 'on', true)"));
     }
+    send_injected(s, PURPOSE_NONE,
+                  TEXT("SELECT pg_catalog.set_config('synchronous_commit', 'on', true)"));
     gate_send_converted(s, gate->hold->statement);
     if (!is_inside(gate))
         send_injected(s, PURPOSE_NONE, TEXT("SET CONSTRAINTS ALL IMMEDIATE"));
