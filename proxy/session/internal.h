@@ -370,7 +370,6 @@ void gate_kept(struct session *s, const struct frame *frame, struct text whole);
 void gate_completed(struct session *s, struct text tag_body);
 void gate_ready(struct session *s);
 void gate_settled(struct session *s); /* just before a ReadyForQuery is relayed */
-void gate_cancel(struct session *s);
 void gate_become(struct session *s, enum gate_state next);
 void gate_end(struct session *s); /* the statement is through; the client's next message is taken */
 const struct shape *gate_shape(const struct gate *gate);
