@@ -46,10 +46,30 @@ bool judged_server_may_refuse(const struct judged *judged)
            judged->view.policy->introspection && judgement->analysis.statement_count == 1;
 }
 
+/* An agent that may make functions, operators or casts could have made one a moment ago that a name without
+ * schema now means: what it sends is judged by a catalog that is newer than the message. */
+static bool needs_newest_catalog(const struct judged *judged)
+{
+    const struct policy *policy = judged->view.policy;
+    const struct analysis *analysis = &judged->judgement.analysis;
+    bool may_make_code = false;
+    for (size_t i = 0; i < policy->rule_count; i++)
+        may_make_code |= policy->rules[i].verdict != VERDICT_REJECT && policy->rules[i].verbs[VERB_CODE];
+    if (!may_make_code || analysis->result != ANALYSE_OK)
+        return false;
+    for (size_t i = 0; i < analysis->statement_count; i++) {
+        enum statement_kind kind = analysis->statements[i].shape.kind;
+        if (kind < STATEMENT_BEGIN || kind > STATEMENT_TWO_PHASE)
+            return true;
+    }
+    return false;
+}
+
 enum step session_refresh_for(struct session *s, const struct judged *judged)
 {
-    if (s->refreshed || !judged->judgement.analysis.unresolved_names ||
-        judged->view.policy == NULL || judged->view.policy->transparent)
+    const struct policy *policy = judged->view.policy;
+    if (s->refreshed || policy == NULL || policy->transparent ||
+        (!judged->judgement.analysis.unresolved_names && !needs_newest_catalog(judged)))
         return STEP_DONE;
     s->refreshed = true;
     if (!s->port.refresh_catalog(s->port.context))
