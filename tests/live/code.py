@@ -1,0 +1,41 @@
+"""What an agent that may make functions made a moment ago is judged for what it is."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import pgwire
+from live import equal, main
+from wicket import AGENT_SECRET, wicket
+
+POLICY = """
+    search_path: [shop]
+    rules:
+      - allow: [select]
+        on: [shop.orders]
+      - allow: [create, code]
+        on: ["shop.*"]
+"""
+database = running = None
+
+
+def connection():
+    return pgwire.Connection("127.0.0.1", running.port, "agent", AGENT_SECRET)
+
+
+def test_a_new_overload_of_a_builtin_needs_call_at_once():
+    with connection() as c, connection() as other:
+        equal(pgwire.errors(c.run(pgwire.query("SELECT gcd(4, 6)"))), [])
+        made = c.run(pgwire.query("CREATE FUNCTION shop.gcd(int, text) RETURNS int LANGUAGE sql AS 'SELECT 42'"))
+        equal(pgwire.errors(made), [])
+        for session in (c, other):
+            found = pgwire.errors(session.run(pgwire.query("SELECT gcd(4, 'x')")))
+            equal([e["C"] for e in found], ["42501"])
+            equal(pgwire.errors(session.run(pgwire.query("SELECT pg_catalog.gcd(4, 6)"))), [])
+
+
+if __name__ == "__main__":
+    with wicket(POLICY) as (database, running):
+        database.ask("GRANT CREATE ON SCHEMA shop TO agent")
+        code = main(globals())
+    sys.exit(code)
