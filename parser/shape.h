@@ -174,6 +174,22 @@ enum {
     CHANGES_TRANSACTION = 1 << 5,
 };
 
+/* An argument of EXECUTE name(…). Whatever is not a plain constant or a parameter is ARGUMENT_OTHER. */
+enum argument_kind {
+    ARGUMENT_OTHER = 0,
+    ARGUMENT_NULL,
+    ARGUMENT_NUMBER,    /* `text` as written, with its sign */
+    ARGUMENT_STRING,    /* `text` decoded */
+    ARGUMENT_BOOLEAN,   /* `text` is "true" or "false" */
+    ARGUMENT_PARAMETER, /* $`parameter` */
+};
+
+struct argument {
+    enum argument_kind kind;
+    struct text text;
+    int parameter;
+};
+
 struct shape {
     enum statement_kind kind;
 
@@ -186,6 +202,8 @@ struct shape {
     const struct shape *inner; /* PREPARE, DECLARE, EXPLAIN; CREATE TABLE AS EXECUTE, which is only for
                                   `all` on `*`. Its actions are in `actions` too */
     struct text name;          /* prepared statement, cursor, savepoint; see statement_kind */
+    const struct argument *arguments; /* EXECUTE; without `TYPE 'x'` and casts: those are ARGUMENT_OTHER */
+    size_t argument_count;
     int64_t hold;              /* EXECUTE pgwicket_hold(N): N; 0 otherwise */
     struct text pgwicket_show; /* SHOW pgwicket.X: "X"; empty otherwise */
 

@@ -8,6 +8,7 @@
 #define PGWICKET_RULES_POLICY_H
 
 #include "parser/shape.h"
+#include "rules/template.h"
 
 enum verdict {
     VERDICT_REJECT = 0, /* zeroed memory rejects */
@@ -112,6 +113,10 @@ struct policy {
      * not an object of its own (spec 3.2). */
     const struct object_pattern *makeable;
     size_t makeable_count;
+
+    /* Every template of the file; `execute` rules name them. */
+    const struct template *templates;
+    size_t template_count;
 
     /* `hold:`; durations in microseconds */
     int64_t hold_wait_us;
