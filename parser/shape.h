@@ -212,6 +212,7 @@ struct shape {
     bool returns_rows;         /* its reply has DataRows (SELECT, RETURNING, SHOW, EXPLAIN, FETCH) */
     bool cursor_hold;          /* DECLARE … WITH HOLD */
     bool and_chain;            /* COMMIT/ROLLBACK AND CHAIN */
+    bool copy_header;          /* COPY … TO: the first line holds the columns' names */
     bool not_in_block;         /* refused by PostgreSQL inside a transaction block (VACUUM, …) */
     bool fetch_binary;
     bool positioned;           /* WHERE CURRENT OF */

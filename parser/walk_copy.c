@@ -89,5 +89,6 @@ void walk_copy(struct walk *walk, Node *node)
     else
         walk->shape->kind = STATEMENT_UTILITY;
     walk->shape->tag_counts_writes = walk->shape->kind == STATEMENT_COPY_IN;
+    walk->shape->copy_header = !copy->is_from && option_is_on(walk, copy->options, "header");
     walk->shape->returns_rows = false;
 }

@@ -103,6 +103,7 @@ struct execution {
     bool stopped;               /* over its limit: no row is relayed any more */
     bool copy_in;               /* the server waits for the client's data */
     bool copied;                /* … and has got it all */
+    bool header_passed;         /* COPY TO with HEADER: the line of names went by */
 };
 
 struct execution *execution_new(struct judged *judged, struct portal *portal);
@@ -338,9 +339,11 @@ void request_changes(struct session *s, struct request *request, unsigned change
 
 /* server.c */
 void server_message(struct session *s, const struct frame *frame, struct text whole);
-/* Is a DataRow or CopyData that has not arrived whole to be passed on, dropped, or awaited? */
+/* Is a DataRow or CopyData that has not arrived whole to be passed on, dropped, or awaited? Those below
+ * STREAM_BYTES_MIN are awaited. */
+enum { STREAM_BYTES_MIN = 64 };
 enum stream { STREAM_AWAIT = 0, STREAM_RELAY, STREAM_DROP };
-enum stream server_stream(struct session *s, size_t size);
+enum stream server_stream(struct session *s, uint8_t type, size_t size);
 /* Would a row of the head be read here, and not go through? */
 bool server_row_is_read(struct session *s);
 /* Pops and releases the head. */

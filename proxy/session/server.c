@@ -57,11 +57,35 @@ void queue_finish_head(struct session *s, enum fate fate)
 
 /* --- rows and their limit --------------------------------------------------------------------- */
 
-/* Counts one row of the head; false: it is beyond the limit and not for the client. */
-static bool count_row(struct session *s, struct execution *execution)
+static const struct shape *shape_being_answered(const struct execution *execution)
+{
+    const struct analysis *analysis = &execution->judged->judgement.analysis;
+    return execution->at < analysis->statement_count ? &analysis->statements[execution->at].shape
+                                                     : NULL;
+}
+
+/* A CopyData that holds no row: the line of names in front, or the end of the binary format, which is a
+ * field count of -1. */
+static bool is_copy_frame(struct execution *execution, uint8_t type, struct text body)
+{
+    const struct shape *shape = shape_being_answered(execution);
+    if (type != BACKEND_COPY_DATA || shape == NULL)
+        return false;
+    if (shape->copy_header && !execution->header_passed) {
+        execution->header_passed = true;
+        return true;
+    }
+    return body.size == 2 && body.bytes[0] == '\xff' && body.bytes[1] == '\xff';
+}
+
+/* Counts one row of the head; false: it is beyond the limit and not for the client. `body` is empty where
+ * it has not arrived whole. */
+static bool count_row(struct session *s, struct execution *execution, uint8_t type, struct text body)
 {
     if (execution == NULL)
         return true;
+    if (is_copy_frame(execution, type, body))
+        return !execution->stopped;
     execution->rows++;
     struct portal *portal = execution->portal;
     if (portal == NULL)
@@ -95,14 +119,16 @@ static enum stream stream_to_read(struct session *s, const struct request *head,
     return STREAM_DROP;
 }
 
-enum stream server_stream(struct session *s, size_t size)
+enum stream server_stream(struct session *s, uint8_t type, size_t size)
 {
     struct request *head = queue_head(&s->queue);
+    if (size <= STREAM_BYTES_MIN)
+        return STREAM_AWAIT;
     if (server_row_is_read(s))
         return stream_to_read(s, head, size);
     if (head->role != ROLE_CLIENT)
         return STREAM_DROP;
-    return count_row(s, head->execution) && !s->client_skipping ? STREAM_RELAY : STREAM_DROP;
+    return count_row(s, head->execution, type, TEXT("")) && !s->client_skipping ? STREAM_RELAY : STREAM_DROP;
 }
 
 static void show_too_long(struct session *s, const struct execution *execution)
@@ -364,6 +390,7 @@ static void statement_completed(struct session *s, struct request *head, struct 
     execution->statement_number++;
     execution->rows = 0;
     execution->copied = false;
+    execution->header_passed = false;
 }
 
 static void client_reply(struct session *s, struct request *head, const struct frame *frame,
@@ -377,7 +404,7 @@ static void client_reply(struct session *s, struct request *head, const struct f
         break;
     case BACKEND_DATA_ROW:
     case BACKEND_COPY_DATA:
-        if (count_row(s, execution))
+        if (count_row(s, execution, frame->type, frame->body))
             relay(s, whole);
         return;
     case BACKEND_COPY_IN:

@@ -369,7 +369,7 @@ static size_t stream_server(struct session *s, struct text bytes)
 /* A large DataRow or CopyData goes on piece by piece, if nobody here must read it. */
 static size_t begin_stream(struct session *s, struct text bytes, const struct frame *frame)
 {
-    enum stream stream = server_stream(s, frame->size);
+    enum stream stream = server_stream(s, frame->type, frame->size);
     if (stream == STREAM_AWAIT)
         return 0;
     s->server_left = (int64_t)frame->size;
@@ -383,7 +383,8 @@ size_t session_server_need(struct session *s, struct text bytes)
     uint8_t type = cursor_u8(&cursor);
     uint32_t length = cursor_u32(&cursor);
     if (cursor.failed || s->server_left > 0 || length >= LIMIT_BACKEND_MESSAGE_BYTES ||
-        (backend_streams(type) && (!server_row_is_read(s) || length >= LIMIT_KEPT_ROW_BYTES)))
+        (backend_streams(type) && length >= STREAM_BYTES_MIN &&
+         (!server_row_is_read(s) || length >= LIMIT_KEPT_ROW_BYTES)))
         return FRAME_HEADER_SIZE;
     return (size_t)length + 1;
 }

@@ -52,6 +52,17 @@ def test_exactly_the_limit_is_fine():
         same_as_directly(place, pgwire.query("BEGIN"), pgwire.query(sql), pgwire.query("COMMIT"))
 
 
+def test_what_frames_a_copy_is_no_row():
+    for options in ("FORMAT csv, HEADER", "FORMAT csv, HEADER true", "FORMAT text, HEADER", "FORMAT binary", "FORMAT csv, HEADER off"):
+        sql = f"COPY ({EXACT}) TO STDOUT ({options})"
+        same_as_directly(place, pgwire.query(sql))
+        same_as_directly(place, [*extended(sql), pgwire.SYNC])
+        with place.connect() as c:
+            fails_with(c.run(pgwire.query(f"COPY (SELECT id FROM w.t WHERE id <= 51) TO STDOUT ({options})")), "54000", "50 rows")
+    same_as_directly(place, pgwire.query(f"COPY ({EXACT}) TO STDOUT CSV HEADER"))
+    same_as_directly(place, pgwire.query("COPY (SELECT id FROM w.t WHERE id < 0) TO STDOUT (FORMAT binary)"))
+
+
 def test_one_more_in_autocommit():
     for sql in (OVER, "SELECT id FROM w.t WHERE id <= 51", f"COPY ({OVER}) TO STDOUT", "COPY w.t TO STDOUT",
                 "COPY w.t (id, n) TO STDOUT (FORMAT binary)", "SELECT a.id FROM w.t a, w.t b"):
