@@ -202,7 +202,7 @@ struct shape {
     const struct shape *inner; /* PREPARE, DECLARE, EXPLAIN; CREATE TABLE AS EXECUTE, which is only for
                                   `all` on `*`. Its actions are in `actions` too */
     struct text name;          /* prepared statement, cursor, savepoint; see statement_kind */
-    const struct argument *arguments; /* EXECUTE; without `TYPE 'x'` and casts: those are ARGUMENT_OTHER */
+    const struct argument *arguments; /* EXECUTE; a cast, also `TYPE 'x'`, is ARGUMENT_OTHER */
     size_t argument_count;
     int64_t hold;              /* EXECUTE pgwicket_hold(N): N; 0 otherwise */
     struct text pgwicket_show; /* SHOW pgwicket.X: "X"; empty otherwise */

@@ -65,6 +65,49 @@ static void execute_hold(struct walk *walk, const ExecuteStmt *statement)
     walk->shape->hold = hold;
 }
 
+static struct argument constant_of(struct walk *walk, const A_Const *constant)
+{
+    if (constant->isnull)
+        return (struct argument){.kind = ARGUMENT_NULL};
+    switch (nodeTag(&constant->val)) {
+    case T_Integer:
+        return (struct argument){ARGUMENT_NUMBER,
+                                 arena_printf(walk->arena, "%d", constant->val.ival.ival), 0};
+    case T_Float:
+        return (struct argument){ARGUMENT_NUMBER, walk_text(walk, constant->val.fval.fval), 0};
+    case T_String:
+        return (struct argument){ARGUMENT_STRING, walk_text(walk, constant->val.sval.sval), 0};
+    case T_Boolean:
+        return (struct argument){ARGUMENT_BOOLEAN,
+                                 constant->val.boolval.boolval ? TEXT("true") : TEXT("false"), 0};
+    default:
+        return (struct argument){0};
+    }
+}
+
+static struct argument argument_of(struct walk *walk, const Node *node)
+{
+    if (IsA(node, ParamRef))
+        return (struct argument){.kind = ARGUMENT_PARAMETER,
+                                 .parameter = ((const ParamRef *)node)->number};
+    if (IsA(node, A_Const))
+        return constant_of(walk, (const A_Const *)node);
+    return (struct argument){0};
+}
+
+static void execute_arguments(struct walk *walk, List *nodes)
+{
+    size_t count = (size_t)list_length(nodes);
+    struct argument *arguments = arena_array(walk->arena, count, sizeof *arguments);
+    size_t at = 0;
+    ListCell *cell;
+
+    foreach (cell, nodes)
+        arguments[at++] = argument_of(walk, lfirst(cell));
+    walk->shape->arguments = arguments;
+    walk->shape->argument_count = count;
+}
+
 void walk_execute(struct walk *walk, Node *node)
 {
     const ExecuteStmt *statement = (ExecuteStmt *)node;
@@ -77,6 +120,7 @@ void walk_execute(struct walk *walk, Node *node)
     }
     session_name(walk, statement->name, "prepared statement");
     walk_expressions(walk, statement->params, NULL);
+    execute_arguments(walk, statement->params);
 }
 
 void walk_deallocate(struct walk *walk, Node *node)

@@ -218,3 +218,58 @@ Test(session, cursors_remember_their_options)
     cr_expect_not(shop_shape(&arena, "COMMIT")->and_chain);
     arena_release(&arena);
 }
+
+static struct text argument_in_words(struct arena *arena, const struct argument *argument)
+{
+    switch (argument->kind) {
+    case ARGUMENT_NULL:
+        return TEXT("null");
+    case ARGUMENT_STRING:
+        return arena_printf(arena, "'%.*s'", TEXT_ARGS(argument->text));
+    case ARGUMENT_NUMBER:
+    case ARGUMENT_BOOLEAN:
+        return argument->text;
+    case ARGUMENT_PARAMETER:
+        return arena_printf(arena, "$%d", argument->parameter);
+    case ARGUMENT_OTHER:
+        break;
+    }
+    return TEXT("?");
+}
+
+static struct text arguments_in_words(struct arena *arena, const struct shape *shape)
+{
+    struct text words = TEXT("");
+    for (size_t i = 0; i < shape->argument_count; i++)
+        words = arena_printf(arena, "%.*s%s%.*s", TEXT_ARGS(words), i > 0 ? ", " : "",
+                             TEXT_ARGS(argument_in_words(arena, &shape->arguments[i])));
+    return words;
+}
+
+Test(session, arguments_of_execute_are_constants_or_parameters)
+{
+    static const struct {
+        const char *sql, *arguments;
+    } cases[] = {
+        {"EXECUTE t", ""},
+        {"EXECUTE t(42, -7, - 1.50, 1e10, 99999999999999999999, .5)",
+         "42, -7, -1.50, 1e10, 99999999999999999999, .5"},
+        {"EXECUTE t('a''b', E'a\\n', $$x'y$$, U&'\\0061', '')", "'a'b', 'a\n', 'x'y', 'a', ''"},
+        {"EXECUTE t(TRUE, false, NULL)", "true, false, null"},
+        {"EXECUTE t($1, $2, $1)", "$1, $2, $1"},
+        {"EXECUTE t('1'::int, CAST(1 AS text), int '1', date 'now', true::text, TRUE::bool, null::int)",
+         "?, ?, ?, ?, ?, ?, ?"},
+        {"EXECUTE t(+1, 1 + 1, -$1, $1::int, $1.a, B'1', X'f', ROW(1), ARRAY[1], now(), not true)",
+         "?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?"},
+        {"EXECUTE t((1), ('a'), ($1), (SELECT 1), x, -(-1))", "1, 'a', $1, ?, ?, 1"},
+        {"EXPLAIN EXECUTE t(1)", ""},
+    };
+    struct arena arena;
+    arena_init(&arena);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        const struct shape *shape = shop_shape(&arena, cases[i].sql);
+        struct text words = arguments_in_words(&arena, shape);
+        cr_expect(text_is(words, cases[i].arguments), "%s: %.*s", cases[i].sql, TEXT_ARGS(words));
+    }
+    arena_release(&arena);
+}
