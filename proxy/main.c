@@ -13,6 +13,7 @@ static const struct {
     {"check", command_check, "check a configuration file"},
     {"secret", command_secret, "turn a password into a SCRAM-SHA-256 verifier"},
     {"judge", command_judge, "say what would become of statements, without running them"},
+    {"test", command_test, "check a policy against statements with the verdicts they should get"},
     {"verify", command_verify, "check the hash chain of audit files"},
     {"health", command_health, "ask a running pgwicket whether it is well"},
     {"status", command_status, "agents and their sessions"},

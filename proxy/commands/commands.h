@@ -7,8 +7,8 @@
 
 typedef int command_function(int argc, char **argv); /* argv[0] is the command's name */
 
-command_function command_serve, command_check, command_secret, command_judge, command_verify,
-    command_health;
+command_function command_serve, command_check, command_secret, command_judge, command_test,
+    command_verify, command_health;
 
 /* Over the API. */
 command_function command_status, command_holds, command_show, command_release, command_refuse,

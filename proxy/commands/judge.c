@@ -7,8 +7,8 @@
 
 #include "proxy/base/limits.h"
 #include "proxy/commands/judge_case.h"
+#include "proxy/commands/snapshot.h"
 #include "proxy/config/settings.h"
-#include "proxy/upstream/catalog_load.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,17 +60,6 @@ static bool read_options(int argc, char **argv, struct options *options)
     return options->file != NULL && options->agent != NULL;
 }
 
-static struct catalog *load_catalog(const struct agent *agent)
-{
-    char problem[512];
-    struct catalog_loader *loader = catalog_loader_new(agent->upstream->connection.bytes);
-    struct catalog *catalog = catalog_loader_load(loader, problem, sizeof problem);
-    if (catalog == NULL)
-        fprintf(stderr, "pgwicket: %.*s: %s\n", TEXT_ARGS(agent->upstream->name), problem);
-    catalog_loader_free(loader);
-    return catalog;
-}
-
 static void answer_line(struct arena *arena, const struct judge_context *context, struct text line,
                         bool explain)
 {
@@ -110,7 +99,7 @@ static void answer_lines(const struct judge_context *context, bool explain)
 
 static int judge_as(const struct agent *agent, const struct options *options)
 {
-    struct catalog *catalog = options->offline ? NULL : load_catalog(agent);
+    struct catalog *catalog = options->offline ? NULL : snapshot_of(agent->upstream);
     if (catalog == NULL && !options->offline)
         return EXIT_UNREACHABLE;
     const struct judge_context context = {agent->policy, catalog, agent->setting_values};

@@ -4,57 +4,9 @@
  */
 #include "proxy/commands/judge_case.h"
 
-#include "proxy/base/json_out.h"
 #include "proxy/commands/judge_question.h"
 
 #include <math.h>
-#include <string.h>
-
-/* --- judging ------------------------------------------------------------------------------------ */
-
-static void refuse(struct judgement *judgement, const char *sqlstate, const char *why)
-{
-    judgement->verdict = VERDICT_REJECT;
-    memcpy(judgement->error.sqlstate, sqlstate, sizeof judgement->error.sqlstate);
-    judgement->error.message = text_from(why);
-}
-
-static const struct known_name *find_name(const struct question *question, bool is_cursor,
-                                          struct text name)
-{
-    for (size_t i = question->name_count; i > 0; i--)
-        if (question->names[i - 1].is_cursor == is_cursor &&
-            text_equal(question->names[i - 1].name, name))
-            return &question->names[i - 1];
-    return NULL;
-}
-
-static void follow_name(const struct question *question, const struct shape *shape, size_t index,
-                        struct judgement *judgement)
-{
-    const struct shape *named =
-        shape->kind == STATEMENT_EXPLAIN && shape->inner != NULL ? shape->inner : shape;
-    bool is_cursor = named->kind == STATEMENT_FETCH;
-    if ((!is_cursor && named->kind != STATEMENT_EXECUTE) || named->hold != 0)
-        return;
-    const struct known_name *known = find_name(question, is_cursor, named->name);
-    if (known == NULL) {
-        refuse(judgement, is_cursor ? "34000" : "26000", "there is nothing of this name in setup");
-        judgement->decisive = index;
-    } else if (known->judgement.verdict < judgement->verdict) {
-        judgement->verdict = known->judgement.verdict;
-        judgement->error = known->judgement.error;
-        judgement->decisive = index;
-    }
-}
-
-static void follow_names(const struct question *question, struct judgement *judgement)
-{
-    for (size_t i = 0; i < judgement->analysis.statement_count; i++)
-        follow_name(question, &judgement->analysis.statements[i].shape, i, judgement);
-}
-
-/* --- answering ------------------------------------------------------------------------------------ */
 
 static void write_columns(struct json_out *json, const struct action *action)
 {
@@ -129,9 +81,16 @@ static void write_actions(struct arena *arena, struct json_out *json,
     json_close(json, ']');
 }
 
-/* Over several statements the tightest. */
-static void write_conditions(struct json_out *json, const struct judgement *judgement)
+static void write_if_any(struct json_out *json, const char *key, struct text value)
 {
+    if (value.size > 0)
+        json_key_text(json, key, value);
+}
+
+/* Over several statements the tightest. */
+static void write_conditions(struct json_out *json, const struct answer *answer)
+{
+    const struct judgement *judgement = &answer->judgement;
     int64_t rows = LIMIT_NONE;
     double cost = INFINITY;
     for (size_t i = 0; judgement->decisions != NULL && i < judgement->analysis.statement_count; i++)
@@ -144,76 +103,50 @@ static void write_conditions(struct json_out *json, const struct judgement *judg
         }
     json_key(json, "conditions");
     json_open(json, '{');
-    if (rows != LIMIT_NONE && judgement->verdict != VERDICT_REJECT)
+    if (rows != LIMIT_NONE && answer->verdict != VERDICT_REJECT)
         json_key_int(json, "max_rows", rows);
-    if (isfinite(cost) && judgement->verdict != VERDICT_REJECT)
+    if (isfinite(cost) && answer->verdict != VERDICT_REJECT)
         json_key_number(json, "max_cost", cost);
     json_close(json, '}');
 }
 
-static struct text rule_of(const struct judgement *judgement)
+void judge_write_answer(struct arena *arena, const struct judge_context *context,
+                        const struct answer *answer, bool explain, struct json_out *json)
 {
-    const struct action_decision *decisive =
-        judgement->decisions != NULL && judgement->analysis.statement_count > 0
-            ? judgement->decisions[judgement->decisive].decisive
-            : NULL;
-    if (decisive == NULL)
-        return TEXT("");
-    const struct rule *rule = decisive->rule != NULL ? decisive->rule : decisive->nearest;
-    return rule != NULL ? rule->name : TEXT("");
-}
-
-static struct text reason_of(struct arena *arena, const struct judgement *judgement)
-{
-    bool has_decision = judgement->decisions != NULL && judgement->analysis.statement_count > 0;
-    if (judgement->verdict == VERDICT_REJECT &&
-        (!has_decision || judgement->decisions[judgement->decisive].verdict != VERDICT_REJECT))
-        return judgement->error.message;
-    return has_decision ? message_reason(arena, &judgement->decisions[judgement->decisive])
-                        : TEXT("nothing to run");
-}
-
-static void write_answer(struct arena *arena, const struct judge_context *context,
-                         const struct question *question, const struct judgement *judgement,
-                         bool explain, struct buffer *out)
-{
-    struct json_out json = json_out_to(out);
-    struct text rule = rule_of(judgement);
-    bool is_rejected = judgement->verdict == VERDICT_REJECT;
-    json_open(&json, '{');
-    if (question->id.size > 0) {
-        json_key(&json, "id");
-        buffer_append_text(out, question->id);
-        json.need_comma = true;
-    }
-    json_key_string(&json, "verdict", verdict_name(judgement->verdict));
-    json_key(&json, "rule");
-    if (rule.size > 0)
-        json_text(&json, rule);
+    json_key_string(json, "verdict", verdict_name(answer->verdict));
+    json_key(json, "rule");
+    if (answer->rule.size > 0)
+        json_text(json, answer->rule);
     else
-        json_null(&json);
-    json_key_string(&json, "code",
-                    is_rejected ? judgement->error.sqlstate
-                                : (judgement->verdict == VERDICT_HOLD ? "55PW1" : NULL));
-    json_key_text(&json, "reason", reason_of(arena, judgement));
-    if (is_rejected)
-        json_key_text(&json, "message", judgement->error.message);
-    write_actions(arena, &json, context, judgement, explain);
-    write_conditions(&json, judgement);
-    json_close(&json, '}');
-    buffer_append_byte(out, '\n');
+        json_null(json);
+    json_key_string(json, "code", answer_code(answer));
+    json_key_text(json, "reason", answer->reason);
+    if (answer->verdict == VERDICT_REJECT) {
+        json_key_text(json, "message", answer->error.message);
+        write_if_any(json, "detail", answer->error.detail);
+        write_if_any(json, "hint", answer->error.hint);
+    }
+    write_actions(arena, json, context, &answer->judgement, explain);
+    write_conditions(json, answer);
 }
 
 void judge_case(struct arena *arena, const struct judge_context *context, struct text line,
                 bool explain, struct buffer *out)
 {
-    struct question question = judge_question(arena, context, line);
-    struct judgement judgement = {.verdict = VERDICT_REJECT};
-    if (question.problem != NULL) {
-        refuse(&judgement, "22023", question.problem);
-    } else {
-        judge_text(arena, context, question.sql, question.types, question.type_count, &judgement);
-        follow_names(&question, &judgement);
+    struct asked asked = judge_question(arena, context->catalog, line);
+    struct json_out json = json_out_to(out);
+    struct answer answer;
+    if (asked.problem != NULL)
+        answer_refusal("22023", asked.problem, &answer);
+    else
+        answer_question(arena, context, &asked.question, &answer);
+    json_open(&json, '{');
+    if (asked.id.size > 0) {
+        json_key(&json, "id");
+        buffer_append_text(out, asked.id);
+        json.need_comma = true;
     }
-    write_answer(arena, context, &question, &judgement, explain, out);
+    judge_write_answer(arena, context, &answer, explain, &json);
+    json_close(&json, '}');
+    buffer_append_byte(out, '\n');
 }

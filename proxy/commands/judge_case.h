@@ -2,15 +2,18 @@
 #ifndef PGWICKET_COMMANDS_JUDGE_CASE_H
 #define PGWICKET_COMMANDS_JUDGE_CASE_H
 
-#include "proxy/base/buffer.h"
-#include "proxy/session/judge.h"
+#include "proxy/base/json_out.h"
+#include "proxy/commands/judge_answer.h"
 
 /*
  * Judges one line: a JSON object {"id", "sql" | "sql_b64", "setup"?, "types"?}, or else SQL as it
- * stands. Appends one line of JSON. Of the messages in `setup` the names of prepared statements and
- * cursors are kept; what they were judged to be is the verdict on EXECUTE and FETCH.
+ * stands. Appends one line of JSON.
  */
 void judge_case(struct arena *arena, const struct judge_context *context, struct text line,
                 bool explain, struct buffer *out);
+
+/* The answer's keys, from "verdict" to "conditions", into an open object. */
+void judge_write_answer(struct arena *arena, const struct judge_context *context,
+                        const struct answer *answer, bool explain, struct json_out *json);
 
 #endif

@@ -29,14 +29,14 @@ static bool decode_base64(struct arena *arena, struct text encoded, struct text 
     return true;
 }
 
-static void read_sql(struct arena *arena, const json_t *object, struct question *question)
+static void read_sql(struct arena *arena, const json_t *object, struct asked *asked)
 {
     const json_t *sql = json_object_get(object, "sql"), *encoded = json_object_get(object, "sql_b64");
     if (json_is_string(sql))
-        question->sql = text_of(arena, sql);
+        asked->question.sql = text_of(arena, sql);
     else if (!json_is_string(encoded) ||
-             !decode_base64(arena, text_of(arena, encoded), &question->sql))
-        question->problem = "the line has neither sql nor a readable sql_b64";
+             !decode_base64(arena, text_of(arena, encoded), &asked->question.sql))
+        asked->problem = "the line has neither sql nor a readable sql_b64";
 }
 
 static bool read_type(const struct catalog *catalog, const json_t *type, uint32_t *oid)
@@ -54,51 +54,36 @@ static bool read_type(const struct catalog *catalog, const json_t *type, uint32_
     return known != NULL;
 }
 
-static void read_types(struct arena *arena, const struct judge_context *context,
-                       const json_t *object, struct question *question)
+static void read_types(struct arena *arena, const struct catalog *catalog, const json_t *object,
+                       struct asked *asked)
 {
     const json_t *types = json_object_get(object, "types");
     size_t count = json_array_size(types);
     uint32_t *oids = arena_array(arena, count, sizeof *oids);
     if (types != NULL && !json_is_array(types))
-        question->problem = "types must be a list";
+        asked->problem = "types must be a list";
     for (size_t i = 0; i < count; i++)
-        if (!read_type(context->catalog, json_array_get(types, i), &oids[i]))
-            question->problem = "a type is the oid or, with a catalog, the name of a built-in type";
-    question->types = types != NULL ? oids : NULL;
-    question->type_count = count;
+        if (!read_type(catalog, json_array_get(types, i), &oids[i]))
+            asked->problem = "a type is the oid or, with a catalog, the name of a built-in type";
+    asked->question.types = types != NULL ? oids : NULL;
+    asked->question.type_count = count;
 }
 
-static void learn_names(struct arena *arena, const struct judgement *judgement,
-                        struct question *question)
-{
-    for (size_t i = 0; i < judgement->analysis.statement_count; i++) {
-        const struct shape *shape = &judgement->analysis.statements[i].shape;
-        if (shape->kind != STATEMENT_PREPARE && shape->kind != STATEMENT_DECLARE)
-            continue;
-        struct known_name *known =
-            arena_push(arena, (void **)&question->names, &question->name_count,
-                       &question->name_capacity, sizeof *known);
-        *known = (struct known_name){shape->kind == STATEMENT_DECLARE, shape->name, *judgement};
-    }
-}
-
-static void read_setup(struct arena *arena, const struct judge_context *context,
-                       const json_t *object, struct question *question)
+static void read_setup(struct arena *arena, const json_t *object, struct asked *asked)
 {
     const json_t *setup = json_object_get(object, "setup");
+    size_t count = json_array_size(setup);
+    struct text *messages = arena_array(arena, count, sizeof *messages);
     if (setup != NULL && !json_is_array(setup))
-        question->problem = "setup must be a list of messages";
-    for (size_t i = 0; i < json_array_size(setup); i++) {
+        asked->problem = "setup must be a list of messages";
+    for (size_t i = 0; i < count; i++) {
         const json_t *message = json_array_get(setup, i);
-        struct judgement judgement;
-        if (!json_is_string(message) || text_has_byte(text_of(arena, message), '\0')) {
-            question->problem = "a message of setup must be a text";
-            return;
-        }
-        judge_text(arena, context, text_of(arena, message), NULL, 0, &judgement);
-        learn_names(arena, &judgement, question);
+        messages[i] = text_of(arena, message);
+        if (!json_is_string(message) || text_has_byte(messages[i], '\0'))
+            asked->problem = "a message of setup must be a text";
     }
+    asked->question.setup = messages;
+    asked->question.setup_count = count;
 }
 
 static struct text id_of(struct arena *arena, const json_t *object)
@@ -110,21 +95,20 @@ static struct text id_of(struct arena *arena, const json_t *object)
     return copy;
 }
 
-struct question judge_question(struct arena *arena, const struct judge_context *context,
-                               struct text line)
+struct asked judge_question(struct arena *arena, const struct catalog *catalog, struct text line)
 {
-    struct question question = {.sql = line};
+    struct asked asked = {.question.sql = line};
     json_t *object = line.size > 0 && line.bytes[0] == '{'
                          ? json_loadb(line.bytes, line.size, JSON_ALLOW_NUL, NULL)
                          : NULL;
     if (object != NULL) {
-        question.id = id_of(arena, object);
-        read_sql(arena, object, &question);
-        read_types(arena, context, object, &question);
-        read_setup(arena, context, object, &question);
+        asked.id = id_of(arena, object);
+        read_sql(arena, object, &asked);
+        read_types(arena, catalog, object, &asked);
+        read_setup(arena, object, &asked);
         json_decref(object);
     }
-    if (text_has_byte(question.sql, '\0'))
-        question.problem = "the text holds a NUL byte";
-    return question;
+    if (text_has_byte(asked.question.sql, '\0'))
+        asked.problem = "the text holds a NUL byte";
+    return asked;
 }

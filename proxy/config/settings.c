@@ -10,9 +10,8 @@
 #include "proxy/base/limits.h"
 #include "proxy/config/checks.h"
 #include "proxy/config/listen.h"
+#include "proxy/config/source.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,23 +212,11 @@ struct configuration *configuration_parse(struct text path, struct text source,
 
 struct configuration *configuration_load(const char *path, struct buffer *problems)
 {
-    FILE *file = fopen(path, "rb");
-    if (file == NULL) {
-        buffer_printf(problems, "%s: error: %s\n", path, strerror(errno));
+    struct text source;
+    if (!source_read(path, &source, problems))
         return NULL;
-    }
-    char *bytes = memory_allocate(LIMIT_CONFIGURATION_BYTES + 1);
-    size_t size = fread(bytes, 1, LIMIT_CONFIGURATION_BYTES + 1, file);
-    bool failed = ferror(file) != 0;
-    int reason = errno;
-    fclose(file);
-    struct configuration *configuration = NULL;
-    if (failed)
-        buffer_printf(problems, "%s: error: cannot be read: %s\n", path, strerror(reason));
-    else
-        configuration = configuration_parse(text_from(path), (struct text){bytes, size}, problems);
-    explicit_bzero(bytes, size);
-    free(bytes);
+    struct configuration *configuration = configuration_parse(text_from(path), source, problems);
+    source_release(source);
     return configuration;
 }
 

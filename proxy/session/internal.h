@@ -62,10 +62,6 @@ const struct decision *judged_decision(const struct judged *judged);
 /* Does it need the gate: an open limit of a write, a cost to be asked for, or a hold? */
 bool judged_gated(const struct judged *judged);
 
-/* The number that its command tag must not pass: of its own rows, and of rows that a limited select puts
- * into a table (INSERT … SELECT, CREATE TABLE AS). LIMIT_NONE: it needs no counting. */
-int64_t decision_counted_max(const struct decision *decision, const struct shape *shape);
-
 /* A portal, or a cursor made by DECLARE. Counted. */
 struct portal {
     int references;

@@ -196,3 +196,47 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
     else
         take_parser_error(out);
 }
+
+int64_t decision_counted_max(const struct decision *decision, const struct shape *shape)
+{
+    int64_t most = decision->write_rows_max;
+    bool takes_rows = shape->kind == STATEMENT_WRITE || shape->kind == STATEMENT_UTILITY;
+    if (takes_rows && decision->select_rows_max != LIMIT_NONE &&
+        (most == LIMIT_NONE || decision->select_rows_max < most))
+        most = decision->select_rows_max;
+    return most;
+}
+
+bool decision_is_gated(const struct decision *decision, const struct shape *shape)
+{
+    return decision->verdict == VERDICT_HOLD ||
+           (decision->verdict == VERDICT_ALLOW &&
+            (decision->needs_cost || decision_counted_max(decision, shape) != LIMIT_NONE));
+}
+
+/* SELECT, INSERT, UPDATE, DELETE, MERGE, prepared by PREPARE or by Parse, alone in its text. */
+static bool is_one_query(const struct judgement *prepared)
+{
+    if (prepared->analysis.result != ANALYSE_OK || prepared->analysis.statement_count != 1)
+        return false;
+    const struct shape *shape = &prepared->analysis.statements[0].shape;
+    if (shape->kind == STATEMENT_PREPARE && shape->inner != NULL)
+        shape = shape->inner;
+    return shape->kind == STATEMENT_SELECT || shape->kind == STATEMENT_WRITE;
+}
+
+bool judge_may_execute(const struct judgement *prepared, bool is_gated, struct error_text *error)
+{
+    if (prepared->verdict == VERDICT_REJECT) {
+        *error = prepared->error;
+        return false;
+    }
+    if (!is_gated && is_one_query(prepared))
+        return true;
+    *error = (struct error_text){
+        .sqlstate = "42501",
+        .message = TEXT("pgwicket: EXECUTE of a limited or held statement, or of one that is no query, "
+                        "is not allowed; nothing was run"),
+        .hint = TEXT("Send the statement itself, not PREPARE and EXECUTE.")};
+    return false;
+}

@@ -35,6 +35,16 @@ struct judgement {
 void judge_text(struct arena *arena, const struct judge_context *context, struct text sql,
                 const uint32_t *types, size_t type_count, struct judgement *out);
 
+/* The number that a statement's command tag must not pass: of its own rows, and of rows that a limited
+ * select puts into a table (INSERT … SELECT, CREATE TABLE AS). LIMIT_NONE: it needs no counting. */
+int64_t decision_counted_max(const struct decision *decision, const struct shape *shape);
+
+/* Does the statement need the gate: a row count to be enforced, a cost to be asked for, or a hold? */
+bool decision_is_gated(const struct decision *decision, const struct shape *shape);
+
+/* May SQL's EXECUTE run what was prepared under this judgement? If not, *error says why. */
+bool judge_may_execute(const struct judgement *prepared, bool is_gated, struct error_text *error);
+
 /* decide_context of the same policy, for decisions with numbers. */
 struct decide_context judge_decide_context(const struct judge_context *context);
 

@@ -78,15 +78,6 @@ enum step session_refresh_for(struct session *s, const struct judged *judged)
     return STEP_WAIT;
 }
 
-/* SELECT, INSERT, UPDATE, DELETE, MERGE, prepared by PREPARE or by Parse. */
-static bool is_query(const struct judged *judged)
-{
-    const struct shape *shape = &judged_single(judged)->shape;
-    if (shape->kind == STATEMENT_PREPARE && shape->inner != NULL)
-        shape = shape->inner;
-    return shape->kind == STATEMENT_SELECT || shape->kind == STATEMENT_WRITE;
-}
-
 struct portal *session_target(struct session *s, const struct judged *judged,
                               const struct shape *shape, struct error_text *error)
 {
@@ -112,17 +103,8 @@ struct portal *session_target(struct session *s, const struct judged *judged,
         return NULL;
     }
     struct judged *again = session_judge_again(s, target);
-    const struct decision *decision = judged_decision(again);
     struct portal *portal = NULL;
-    if (again->judgement.verdict == VERDICT_REJECT)
-        *error = again->judgement.error;
-    else if (judged_gated(again) || decision == NULL || !is_query(again))
-        *error = (struct error_text){
-            .sqlstate = "42501",
-            .message = TEXT("pgwicket: EXECUTE of a limited or held statement, or of one that is no query, "
-                            "is not allowed; nothing was run"),
-            .hint = TEXT("Send the statement itself, not PREPARE and EXECUTE.")};
-    else
+    if (judge_may_execute(&again->judgement, judged_gated(again), error))
         portal = portal_new(again);
     judged_release(again);
     return portal;

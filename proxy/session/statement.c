@@ -40,29 +40,12 @@ const struct decision *judged_decision(const struct judged *judged)
     return judged_single(judged) != NULL ? &judged->judgement.decisions[0] : NULL;
 }
 
-int64_t decision_counted_max(const struct decision *decision, const struct shape *shape)
-{
-    int64_t most = decision->write_rows_max;
-    bool takes_rows = shape->kind == STATEMENT_WRITE || shape->kind == STATEMENT_UTILITY;
-    if (takes_rows && decision->select_rows_max != LIMIT_NONE &&
-        (most == LIMIT_NONE || decision->select_rows_max < most))
-        most = decision->select_rows_max;
-    return most;
-}
-
-static bool decision_gated(const struct decision *decision, const struct shape *shape)
-{
-    return decision->verdict == VERDICT_HOLD ||
-           (decision->verdict == VERDICT_ALLOW &&
-            (decision->needs_cost || decision_counted_max(decision, shape) != LIMIT_NONE));
-}
-
 bool judged_gated(const struct judged *judged)
 {
     if (judged->stored != NULL)
         return true;
     const struct decision *decision = judged_decision(judged);
-    return decision != NULL && decision_gated(decision, &judged_single(judged)->shape);
+    return decision != NULL && decision_is_gated(decision, &judged_single(judged)->shape);
 }
 
 static uint32_t *types_of_parse(struct arena *arena, const struct parse_message *parse)
