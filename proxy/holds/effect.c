@@ -1,0 +1,196 @@
+/* effect.c - effects compared and put into words. What is not known is equal to nothing. */
+#include "proxy/holds/effect.h"
+
+#include "proxy/base/limits.h"
+
+#include <inttypes.h>
+
+static const struct effect_table *table_of(const struct effect *effect, struct text table)
+{
+    for (size_t i = 0; i < effect->table_count; i++)
+        if (text_equal(effect->tables[i].table, table))
+            return &effect->tables[i];
+    return NULL;
+}
+
+static bool same_counts(const struct effect_table *a, const struct effect_table *b)
+{
+    static const struct effect_table nothing;
+    a = a != NULL ? a : &nothing;
+    b = b != NULL ? b : &nothing;
+    return a->inserted == b->inserted && a->updated == b->updated && a->deleted == b->deleted;
+}
+
+static bool every_table_in(const struct effect *a, const struct effect *b)
+{
+    for (size_t i = 0; i < a->table_count; i++)
+        if (!same_counts(&a->tables[i], table_of(b, a->tables[i].table)))
+            return false;
+    return true;
+}
+
+static bool same_object(const struct effect_object *a, const struct effect_object *b)
+{
+    return text_equal(a->kind, b->kind) && text_equal(a->name, b->name) &&
+           text_equal(a->change, b->change) && a->rows == b->rows;
+}
+
+/* Both are in the order of the server's list, which follows names. */
+static bool same_objects(const struct effect *a, const struct effect *b)
+{
+    if (a->object_count != b->object_count)
+        return false;
+    for (size_t i = 0; i < a->object_count; i++)
+        if (!same_object(&a->objects[i], &b->objects[i]))
+            return false;
+    return true;
+}
+
+bool effect_equal(const struct effect *shown, const struct effect *found)
+{
+    if (shown->bound == EFFECT_UNKNOWN || found->bound == EFFECT_UNKNOWN ||
+        !every_table_in(shown, found) || !every_table_in(found, shown) ||
+        !same_objects(shown, found))
+        return false;
+    return shown->bound == EFFECT_BY_COUNTS ||
+           (found->bound == EFFECT_BY_ROWS && shown->row_count == found->row_count &&
+            shown->fingerprint.size > 0 && text_equal(shown->fingerprint, found->fingerprint));
+}
+
+int64_t effect_rows(const struct effect *effect, bool with_triggers)
+{
+    int64_t rows = 0;
+    for (size_t i = 0; i < effect->table_count; i++) {
+        const struct effect_table *table = &effect->tables[i];
+        if (with_triggers || table->via != VIA_TRIGGER)
+            rows += table->inserted + table->updated + table->deleted;
+    }
+    return rows;
+}
+
+/* --- words ------------------------------------------------------------------------------------- */
+
+static void add_count(struct buffer *out, int64_t rows, const char *word, bool *first)
+{
+    if (rows == 0)
+        return;
+    buffer_printf(out, "%s%" PRId64 " %s", *first ? " " : ", ", rows, word);
+    *first = false;
+}
+
+static void add_counts(struct buffer *out, const struct effect_table *table)
+{
+    bool first = true;
+    add_count(out, table->inserted, "inserted", &first);
+    add_count(out, table->updated, "updated", &first);
+    add_count(out, table->deleted, "deleted", &first);
+    if (first)
+        buffer_append_string(out, " unchanged");
+}
+
+static const char *via_in_words(enum effect_via via)
+{
+    switch (via) {
+    case VIA_CASCADE:
+        return " (cascade)";
+    case VIA_TRIGGER:
+        return " (trigger)";
+    case VIA_TARGET:
+        break;
+    }
+    return "";
+}
+
+static void separate(struct buffer *out, const char *separator)
+{
+    if (out->size > 0)
+        buffer_append_string(out, separator);
+}
+
+static struct text finish(struct arena *arena, struct buffer *out)
+{
+    struct text text = arena_text(arena, buffer_text(out));
+    buffer_release(out);
+    return text;
+}
+
+struct text effect_in_words(struct arena *arena, const struct effect *effect)
+{
+    if (effect->bound == EFFECT_UNKNOWN)
+        return TEXT("effect unknown");
+    struct buffer out;
+    buffer_init(&out, LIMIT_HELD_BYTES);
+    for (size_t i = 0; i < effect->object_count; i++) {
+        separate(&out, ", ");
+        buffer_append_text(&out, effect->objects[i].name);
+        buffer_append_byte(&out, ' ');
+        buffer_append_text(&out, effect->objects[i].change);
+    }
+    for (size_t i = 0; i < effect->table_count; i++) {
+        separate(&out, ", ");
+        buffer_append_text(&out, effect->tables[i].table);
+        add_counts(&out, &effect->tables[i]);
+        buffer_append_string(&out, via_in_words(effect->tables[i].via));
+    }
+    if (out.size == 0)
+        buffer_append_string(&out, "no rows");
+    return finish(arena, &out);
+}
+
+static void differing_table(struct buffer *out, struct text name, const struct effect_table *shown,
+                            const struct effect_table *found)
+{
+    static const struct effect_table nothing;
+    if (same_counts(shown, found))
+        return;
+    separate(out, "; ");
+    buffer_append_text(out, name);
+    add_counts(out, shown != NULL ? shown : &nothing);
+    buffer_append_string(out, ", now");
+    add_counts(out, found != NULL ? found : &nothing);
+}
+
+static bool has_object(const struct effect *effect, const struct effect_object *object)
+{
+    for (size_t i = 0; i < effect->object_count; i++)
+        if (same_object(&effect->objects[i], object))
+            return true;
+    return false;
+}
+
+static void differing_objects(struct buffer *out, const char *word, const struct effect *in,
+                              const struct effect *not_in)
+{
+    for (size_t i = 0; i < in->object_count; i++) {
+        const struct effect_object *object = &in->objects[i];
+        if (has_object(not_in, object))
+            continue;
+        separate(out, "; ");
+        buffer_printf(out, "%s: %.*s %.*s %.*s", word, TEXT_ARGS(object->kind),
+                      TEXT_ARGS(object->name), TEXT_ARGS(object->change));
+        if (object->rows >= 0)
+            buffer_printf(out, " (%" PRId64 " rows)", object->rows);
+    }
+}
+
+struct text effect_difference(struct arena *arena, const struct effect *shown,
+                              const struct effect *found)
+{
+    struct buffer out;
+    buffer_init(&out, LIMIT_HELD_BYTES);
+    if (found->bound == EFFECT_UNKNOWN) {
+        buffer_printf(&out, "the effect can no longer be told: %.*s", TEXT_ARGS(found->why));
+        return finish(arena, &out);
+    }
+    for (size_t i = 0; i < shown->table_count; i++)
+        differing_table(&out, shown->tables[i].table, &shown->tables[i],
+                        table_of(found, shown->tables[i].table));
+    for (size_t i = 0; i < found->table_count; i++)
+        if (table_of(shown, found->tables[i].table) == NULL)
+            differing_table(&out, found->tables[i].table, NULL, &found->tables[i]);
+    differing_objects(&out, "no longer", shown, found);
+    differing_objects(&out, "now", found, shown);
+    if (out.size == 0 && !effect_equal(shown, found))
+        buffer_append_string(&out, "the same numbers, but other rows, or rows with other values");
+    return finish(arena, &out);
+}

@@ -1,0 +1,115 @@
+/*
+ * effect.h - what a held statement did when it was rehearsed, or does when it runs: rows for each table,
+ * which rows, objects, locks. Pure: data, its JSON (spec 5), its comparison, its words.
+ *
+ * An effect is shown to the approver as JSON, kept in that form with the hold, and read back from it
+ * to be compared with what the run does.
+ */
+#ifndef PGWICKET_HOLDS_EFFECT_H
+#define PGWICKET_HOLDS_EFFECT_H
+
+#include "proxy/base/arena.h"
+#include "proxy/base/attributes.h"
+#include "proxy/base/buffer.h"
+
+/* What the run is held to. Zero: the effect is not known. */
+enum effect_bound { EFFECT_UNKNOWN = 0, EFFECT_BY_COUNTS, EFFECT_BY_ROWS };
+
+enum effect_via { VIA_TARGET = 1, VIA_CASCADE, VIA_TRIGGER };
+
+/* Operations on one table; a row changed twice counts twice. */
+struct effect_table {
+    struct text table;      /* "shop.orders", quoted where SQL needs it */
+    enum effect_via via;
+    struct text constraint; /* VIA_CASCADE: the foreign key, … */
+    struct text action;     /* "cascade", "set null", "set default" */
+    struct text parent;     /* … and the table that it points at */
+    int depth;              /* 1: points at the target itself */
+    int64_t inserted;
+    int64_t updated;
+    int64_t deleted;
+    int64_t total;          /* rows of the table, as the planner has them; < 0: not known */
+};
+
+/* DDL and TRUNCATE. */
+struct effect_object {
+    struct text kind;   /* "table", "index", "function", … */
+    struct text name;
+    struct text change; /* "created", "changed", "rewritten", "emptied", "dropped" */
+    struct text via;    /* "target" or "cascade" */
+    int64_t rows;       /* lost; < 0: none or not known */
+    int64_t bytes;      /* likewise */
+};
+
+struct effect_lock {
+    struct text table;
+    struct text mode; /* "access exclusive" */
+};
+
+/* What a rollback did not take back. */
+struct effect_residue {
+    struct text what; /* "sequence", "lastval" */
+    struct text name;
+    int64_t by;
+};
+
+/* One row as a JSON object; empty: there was none. */
+struct effect_row {
+    struct text old_row;
+    struct text new_row;
+};
+
+struct effect {
+    enum effect_bound bound;
+    struct text why; /* EFFECT_UNKNOWN: in words */
+
+    const struct effect_table *tables; /* target first, then cascades by depth, then the rest */
+    size_t table_count;
+    const struct effect_object *objects;
+    size_t object_count;
+    const struct effect_lock *locks;
+    size_t lock_count;
+    const struct text *triggers; /* "shop.orders: orders_audit" */
+    size_t trigger_count;
+
+    /* The target's rows; row_count -1 where they were not taken. */
+    int64_t row_count;
+    struct text fingerprint; /* hex: SHA-256 over the rows, in an order of their own */
+    const struct text *key;
+    size_t key_count;
+    const struct text *changed; /* columns that the statement sets */
+    size_t changed_count;
+    const struct text *decided_later; /* … whose values are decided when it runs, and not bound */
+    size_t decided_later_count;
+    const struct effect_row *sample;
+    size_t sample_count;
+
+    const struct effect_residue *not_undone;
+    size_t not_undone_count;
+    const struct text *notices;
+    size_t notice_count;
+    int64_t duration_us;
+};
+
+/* The "effect" object of spec 5. */
+void effect_to_json(struct buffer *out, const struct effect *effect);
+
+/* Reads it back; false if it is not one. Texts live in `arena`. */
+MUST_USE bool effect_from_json(struct arena *arena, struct text json, struct effect *effect);
+
+/* Spec 4.2, equal effects: the same counts for every table, the same objects, and by rows the same
+ * fingerprint. False where either is not known. */
+bool effect_equal(const struct effect *shown, const struct effect *found);
+
+/* "shop.orders 42 deleted, shop.order_items 126 deleted (cascade)"; "no rows" if nothing. */
+struct text effect_in_words(struct arena *arena, const struct effect *effect);
+
+/* What differs, for table after table: "shop.orders 42 deleted, now 43". Empty if they are equal. */
+struct text effect_difference(struct arena *arena, const struct effect *shown,
+                              const struct effect *found);
+
+/* All rows inserted, updated, deleted: of every table, or of those reached by the statement and its
+ * foreign keys. */
+int64_t effect_rows(const struct effect *effect, bool with_triggers);
+
+#endif

@@ -1,0 +1,185 @@
+/* effect_test.c - effects as JSON and back, equal or not, in words. */
+#include "proxy/holds/effect.h"
+
+#include "proxy/base/attributes.h"
+
+#include <criterion/criterion.h>
+
+static const struct effect_table tables[] = {
+    {.table = TEXT_INIT("shop.orders"), .via = VIA_TARGET, .deleted = 42, .total = 104000},
+    {.table = TEXT_INIT("shop.order_items"),
+     .via = VIA_CASCADE,
+     .constraint = TEXT_INIT("order_items_order_id_fkey"),
+     .action = TEXT_INIT("cascade"),
+     .parent = TEXT_INIT("shop.orders"),
+     .depth = 1,
+     .deleted = 126,
+     .total = -1},
+    {.table = TEXT_INIT("shop.audit_log"), .via = VIA_TRIGGER, .inserted = 42, .total = 9},
+};
+static const struct text key[] = {TEXT_INIT("id")};
+static const struct effect_row sample[] = {
+    {.old_row = TEXT_INIT("{\"id\":7,\"note\":\"a\\\"b\"}")},
+};
+static const struct effect_residue residues[] = {
+    {TEXT_INIT("sequence"), TEXT_INIT("shop.audit_log_id_seq"), 42},
+};
+
+static struct effect deletion(void)
+{
+    return (struct effect){.bound = EFFECT_BY_ROWS,
+                           .tables = tables,
+                           .table_count = ARRAY_SIZE(tables),
+                           .row_count = 42,
+                           .fingerprint = TEXT("9b1c"),
+                           .key = key,
+                           .key_count = 1,
+                           .sample = sample,
+                           .sample_count = 1,
+                           .not_undone = residues,
+                           .not_undone_count = 1,
+                           .duration_us = 3100};
+}
+
+static struct text as_json(struct buffer *out, const struct effect *effect)
+{
+    buffer_init(out, 1 << 20);
+    effect_to_json(out, effect);
+    return buffer_text(out);
+}
+
+static void expect_text(struct text found, const char *expected)
+{
+    cr_expect(text_is(found, expected), "%.*s", TEXT_ARGS(found));
+}
+
+Test(effect, comes_back_from_its_json)
+{
+    struct arena arena;
+    struct buffer first, second;
+    struct effect effect = deletion(), back;
+    arena_init(&arena);
+    struct text json = as_json(&first, &effect);
+    cr_assert(effect_from_json(&arena, json, &back));
+    cr_expect(effect_equal(&effect, &back));
+    cr_expect(text_equal(as_json(&second, &back), json));
+    buffer_release(&first);
+    buffer_release(&second);
+    arena_release(&arena);
+}
+
+Test(effect, every_key_of_its_json_is_needed_to_read_it)
+{
+    struct arena arena;
+    struct buffer out;
+    struct effect effect = deletion(), back;
+    arena_init(&arena);
+    struct text json = as_json(&out, &effect);
+    static const char *const keys[] = {"known", "bound", "tables", "objects", "locks",
+                                       "triggers", "rows", "not_undone", "notices", "duration_ms",
+                                       "fingerprint", "deleted", "via", "constraint", "depth"};
+    for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
+        struct text quoted = arena_printf(&arena, "\"%s\"", keys[i]);
+        struct text broken = arena_text(&arena, json);
+        for (size_t at = 0; at + quoted.size <= broken.size; at++)
+            if (text_starts_with(text_behind(broken, at), quoted.bytes))
+                ((char *)(uintptr_t)broken.bytes)[at + 1] = '_';
+        cr_expect_not(effect_from_json(&arena, broken, &back), "%s", keys[i]);
+        cr_expect_eq(back.bound, EFFECT_UNKNOWN);
+    }
+    buffer_release(&out);
+    arena_release(&arena);
+}
+
+Test(effect, what_is_not_known_is_equal_to_nothing)
+{
+    struct effect unknown = {.row_count = -1, .why = TEXT("CALL runs code")};
+    struct effect known = deletion();
+    cr_expect_not(effect_equal(&unknown, &unknown));
+    cr_expect_not(effect_equal(&unknown, &known));
+    cr_expect_not(effect_equal(&known, &unknown));
+}
+
+Test(effect, other_counts_are_another_effect)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct effect shown = deletion();
+    for (size_t i = 0; i < ARRAY_SIZE(tables); i++) {
+        struct effect_table changed[ARRAY_SIZE(tables)] = {tables[0], tables[1], tables[2]};
+        struct effect found = deletion();
+        found.tables = changed;
+        changed[i].deleted++;
+        cr_expect_not(effect_equal(&shown, &found));
+        cr_expect(effect_difference(&arena, &shown, &found).size > 0);
+        changed[i].deleted--;
+        cr_expect(effect_equal(&shown, &found));
+        cr_expect_eq(effect_difference(&arena, &shown, &found).size, 0);
+    }
+    struct effect fewer = deletion();
+    fewer.table_count--;
+    cr_expect_not(effect_equal(&shown, &fewer));
+    cr_expect_not(effect_equal(&fewer, &shown));
+    arena_release(&arena);
+}
+
+Test(effect, other_rows_are_another_effect_unless_bound_by_counts)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct effect shown = deletion(), found = deletion();
+    found.fingerprint = TEXT("77aa");
+    cr_expect_not(effect_equal(&shown, &found));
+    expect_text(effect_difference(&arena, &shown, &found),
+                "the same numbers, but other rows, or rows with other values");
+    shown.bound = EFFECT_BY_COUNTS;
+    cr_expect(effect_equal(&shown, &found));
+    shown = found = deletion();
+    found.bound = EFFECT_BY_COUNTS;
+    cr_expect_not(effect_equal(&shown, &found));
+    shown.fingerprint = found.fingerprint = TEXT("");
+    found.bound = EFFECT_BY_ROWS;
+    cr_expect_not(effect_equal(&shown, &found));
+    arena_release(&arena);
+}
+
+Test(effect, objects_count_by_kind_name_change_and_rows)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct effect_object a = {TEXT("table"), TEXT("shop.old"), TEXT("dropped"), TEXT("target"), 10, 100};
+    struct effect_object b = a;
+    struct effect shown = {.bound = EFFECT_BY_COUNTS, .objects = &a, .object_count = 1, .row_count = -1};
+    struct effect found = {.bound = EFFECT_BY_COUNTS, .objects = &b, .object_count = 1, .row_count = -1};
+    b.bytes = 5; /* the size on disk is not bound */
+    cr_expect(effect_equal(&shown, &found));
+    b.rows = 11;
+    cr_expect_not(effect_equal(&shown, &found));
+    expect_text(effect_difference(&arena, &shown, &found),
+                "no longer: table shop.old dropped (10 rows); now: table shop.old dropped (11 rows)");
+    found.object_count = 0;
+    cr_expect_not(effect_equal(&shown, &found));
+    arena_release(&arena);
+}
+
+Test(effect, reads_like_a_sentence)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct effect effect = deletion();
+    expect_text(effect_in_words(&arena, &effect),
+                "shop.orders 42 deleted, shop.order_items 126 deleted (cascade), shop.audit_log 42 "
+                "inserted (trigger)");
+    effect = (struct effect){.bound = EFFECT_BY_COUNTS, .row_count = -1};
+    expect_text(effect_in_words(&arena, &effect), "no rows");
+    effect.bound = EFFECT_UNKNOWN;
+    expect_text(effect_in_words(&arena, &effect), "effect unknown");
+    arena_release(&arena);
+}
+
+Test(effect, rows_are_counted_with_or_without_those_of_triggers)
+{
+    struct effect effect = deletion();
+    cr_expect_eq(effect_rows(&effect, false), 168);
+    cr_expect_eq(effect_rows(&effect, true), 210);
+}
