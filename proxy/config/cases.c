@@ -77,7 +77,7 @@ static bool read_array(struct reader *reader, const struct node *node, struct ca
     buffer_init(&literal, LIMIT_CONFIGURATION_BYTES);
     buffer_append_byte(&literal, '{');
     for (size_t i = 0; i < node->count; i++) {
-        struct case_value element;
+        struct case_value element = {0};
         fine = read_scalar(reader, &node->items[i], &element) && fine;
         buffer_append_string(&literal, i > 0 ? "," : "");
         if (fine && element.is_null)
