@@ -50,10 +50,12 @@ static bool item_read(struct walk *walk, struct item *item, struct text name,
     return true;
 }
 
-/* A column that an item of unknown shape may have. */
+/* A column that an item of unknown shape may have; what it joins may be of known shape. */
 static void item_read_perhaps(struct walk *walk, struct item *item, struct text name)
 {
-    if (item->is_relation) {
+    bool excluded = item->columns_known && item_column_named(item, name) == NULL &&
+                    !is_system_column(name);
+    if (item->is_relation && !excluded) {
         read_column(walk, item, name);
         if (item->renamed)
             walk->actions[item->action].columns_unknown = true;

@@ -333,6 +333,10 @@ static struct item *join_item(struct walk *walk, JoinExpr *join, struct entry *l
         }
     }
     rename_by(walk, item, join->alias);
+    if (item->renamed) { /* by position, and where the right side begins is not known */
+        read_every_column(walk, item->left, TEXT("the column aliases of a join"));
+        read_every_column(walk, item->right, TEXT("the column aliases of a join"));
+    }
     return item;
 }
 

@@ -58,17 +58,23 @@ static bool has_open_column(const struct action *action)
     return false;
 }
 
+/* The first column of the action that is not open to introspection; empty if all are. */
+static struct text closed_column(const struct action *action)
+{
+    for (size_t i = 0; i < action->column_count; i++)
+        if (!builtin_catalog_column_open(action->object.schema, action->object.name,
+                                         action->columns[i]))
+            return action->columns[i];
+    return TEXT("");
+}
+
 static bool is_open_introspection(const struct action *action)
 {
     if (is_catalog_call(action))
         return true;
     if (action->verb != VERB_SELECT || !is_system_schema(&action->object) ||
-        action->columns_unknown)
+        action->columns_unknown || closed_column(action).size > 0)
         return false;
-    for (size_t i = 0; i < action->column_count; i++)
-        if (!builtin_catalog_column_open(action->object.schema, action->object.name,
-                                         action->columns[i]))
-            return false;
     return action->column_count > 0 || has_open_column(action);
 }
 
@@ -198,8 +204,11 @@ static void try_rules(const struct matching *matching, struct action_decision *o
         }
     }
     if (out->nearest == NULL && is_system_schema(&matching->action->object) &&
-        (matching->action->verb == VERB_SELECT || is_catalog_call(matching->action)))
+        (matching->action->verb == VERB_SELECT || is_catalog_call(matching->action))) {
         out->failed = CONDITION_INTROSPECTION;
+        if (policy->introspection)
+            out->column = closed_column(matching->action);
+    }
     if (matching->action->verb == VERB_NONE)
         out->failed = CONDITION_TWO_PHASE;
 }

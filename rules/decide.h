@@ -54,7 +54,7 @@ struct action_decision {
     const struct rule *nearest;  /* on rejection: the rule of this verb and object that came
                                   nearest to holding; NULL: none names them */
     enum condition failed;       /* why: of `nearest`, or what is wrong with the action itself */
-    struct text column;          /* CONDITION_HIDDEN, COLUMNS, NOT_COLUMNS: which */
+    struct text column;          /* CONDITION_HIDDEN, COLUMNS, NOT_COLUMNS, INTROSPECTION: which */
     int64_t open_rows;           /* max_rows still to be enforced; LIMIT_NONE if none or proven */
     double open_cost;            /* max_cost still to be asked for; < 0 if none */
     bool implicit;               /* needed no rule (harmless function, catalog column, …) */

@@ -288,6 +288,27 @@ static void say_setting(const struct telling *telling)
                      TEXT_ARGS(problem));
 }
 
+/* A catalog, or a function that reads one. */
+static void say_introspection(const struct telling *telling)
+{
+    bool opens = telling->context->policy->introspection;
+    say_not_allowed(telling);
+    if (telling->action->column.size > 0 && !telling->is_veiled)
+        telling->out->message = arena_printf(
+            telling->arena, "pgwicket: column %.*s.%.*s may not be read" NOTHING_RUN,
+            TEXT_ARGS(telling->object),
+            TEXT_ARGS(shorten(telling->arena, telling->action->column, 63)));
+    telling->out->detail = arena_printf(
+        telling->arena, "Policy %.*s, introspection: %s", TEXT_ARGS(policy_name(telling)),
+        opens ? "allow. It opens names, types, keys, comments and privileges of the catalogs; sizes, "
+                "statistics, bodies, options, mappings and other sessions stay closed."
+              : "reject. It closes the catalogs and what reads them.");
+    telling->out->hint =
+        opens ? TEXT("Ask only for names and types: name the columns instead of *; of psql, use the "
+                     "commands without +.")
+              : TEXT("SHOW pgwicket.policy lists the tables of this policy and what is allowed on them.");
+}
+
 static void say_two_phase(const struct telling *telling)
 {
     telling->out->message =
@@ -339,7 +360,7 @@ static say_function *const say[CONDITION_COUNT] = {
     [CONDITION_MAX_ROWS] = say_rows,
     [CONDITION_MAX_COST] = say_cost,
     [CONDITION_FOREIGN_KEYS] = say_foreign_keys,
-    [CONDITION_INTROSPECTION] = say_not_allowed,
+    [CONDITION_INTROSPECTION] = say_introspection,
     [CONDITION_SETTING] = say_setting,
     [CONDITION_UNRESOLVED] = say_not_allowed,
     [CONDITION_TWO_PHASE] = say_two_phase,

@@ -55,6 +55,37 @@ Test(column, reads_all_through_a_star_or_a_whole_row)
     CHECK_TRAPS("", cases);
 }
 
+/* How many columns a function gives is not known, so positions behind it are not either. */
+Test(column, reads_all_where_aliases_count_past_an_unknown_shape)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT e FROM (unnest(ARRAY[1]) k CROSS JOIN shop.customers c) AS j(x, y, z, e)",
+         EVERY_CUSTOMER},
+        {"SELECT j.e FROM (shop.customers c CROSS JOIN unnest(ARRAY[1]) k) AS j(x, e)",
+         EVERY_CUSTOMER},
+        {"SELECT id FROM (unnest(ARRAY[1]) k CROSS JOIN shop.customers c) AS j",
+         "select shop.customers(id)"},
+        {"SELECT e FROM (generate_series(1, 2) k CROSS JOIN shop.customers c) AS j(x, y, e)",
+         "select shop.customers(email)"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
+Test(column, of_a_function_is_not_one_of_the_table_beside_it)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT key, option FROM unnest(ARRAY[1], ARRAY[2]) k(key, option) LEFT JOIN "
+         "shop.customers c ON true",
+         "select shop.customers"},
+        {"SELECT option FROM (SELECT * FROM unnest(ARRAY[1], ARRAY[2]) WITH ORDINALITY "
+         "k(key, option, at)) s LEFT JOIN shop.customers c ON s.at = c.id",
+         "select shop.customers(id)"},
+        {"SELECT ssn FROM unnest(ARRAY[1]) k(key) LEFT JOIN shop.customers c ON true",
+         "select shop.customers(ssn)"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
 Test(column, finds_the_scope_that_the_server_finds)
 {
     static const struct trap_case cases[] = {
