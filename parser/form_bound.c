@@ -65,6 +65,8 @@ static bool all_bound(List *list, int depth)
 
 static bool call_bound(const FuncCall *call, int depth)
 {
+    if (call->funcname == NIL)
+        return false;
     struct text name = text_from(strVal(llast(call->funcname)));
     bool plain = call->agg_order == NIL && call->agg_filter == NULL && call->over == NULL;
     bool builtin = list_length(call->funcname) == 1 ||
