@@ -65,11 +65,9 @@ static bool all_bound(List *list, int depth)
 
 static bool call_bound(const FuncCall *call, int depth)
 {
-    if (call->funcname == NIL)
-        return false;
     struct text name = text_from(strVal(llast(call->funcname)));
     bool plain = call->agg_order == NIL && call->agg_filter == NULL && call->over == NULL;
-    bool builtin = list_length(call->funcname) == 1 ||
+    bool builtin = call->funcname->length == 1 ||
                    text_is(text_from(strVal(linitial(call->funcname))), "pg_catalog");
     return plain && builtin && is_immutable_function(name) && all_bound(call->args, depth);
 }
