@@ -65,6 +65,7 @@ struct relation {
     char kind;          /* pg_class.relkind: r p v m f S i I t c */
     char persistence;   /* p u t */
     bool is_partition;
+    bool has_default_partition;
     bool has_children;  /* inheritance children or partitions */
     bool has_rules;     /* rules other than a view's own ON SELECT */
     bool has_triggers;  /* user triggers of any kind */

@@ -1,5 +1,5 @@
 /*
- * shape.c - the names of verbs and objects. Nothing here fails; a value out of range is our
+ * shape.c - the names of verbs, locks and objects. Nothing here fails; a value out of range is our
  * mistake.
  */
 #include "parser/shape.h"
@@ -19,6 +19,29 @@ const char *verb_name(enum verb verb)
     };
     INVARIANT(verb < VERB_COUNT && names[verb] != NULL);
     return names[verb];
+}
+
+bool verb_has_lock(enum verb verb)
+{
+    return verb == VERB_CREATE || verb == VERB_ALTER || verb == VERB_DROP ||
+           verb == VERB_TRUNCATE || verb == VERB_LOCK || verb == VERB_MAINTAIN;
+}
+
+const char *table_lock_name(enum table_lock lock)
+{
+    static const char *const names[LOCK_COUNT] = {
+        [LOCK_ACCESS_EXCLUSIVE] = "access_exclusive",
+        [LOCK_EXCLUSIVE] = "exclusive",
+        [LOCK_SHARE_ROW_EXCLUSIVE] = "share_row_exclusive",
+        [LOCK_SHARE] = "share",
+        [LOCK_SHARE_UPDATE_EXCLUSIVE] = "share_update_exclusive",
+        [LOCK_ROW_EXCLUSIVE] = "row_exclusive",
+        [LOCK_ROW_SHARE] = "row_share",
+        [LOCK_ACCESS_SHARE] = "access_share",
+        [LOCK_NONE] = "none",
+    };
+    INVARIANT(lock < LOCK_COUNT && names[lock] != NULL);
+    return names[lock];
 }
 
 const char *object_kind_prefix(enum object_kind kind)

@@ -72,6 +72,25 @@ struct text object_text(struct arena *arena, const struct object *object);
 /* The strongest that its WHERE proves: spec 3.2, `where`. */
 enum where_strength { WHERE_ANY = 0, WHERE_REQUIRED, WHERE_KEY };
 
+/* PostgreSQL's table locks, the strongest first. Zero is the strongest, and stands for what is not known. */
+enum table_lock {
+    LOCK_ACCESS_EXCLUSIVE = 0,
+    LOCK_EXCLUSIVE,
+    LOCK_SHARE_ROW_EXCLUSIVE,
+    LOCK_SHARE,
+    LOCK_SHARE_UPDATE_EXCLUSIVE,
+    LOCK_ROW_EXCLUSIVE,
+    LOCK_ROW_SHARE,
+    LOCK_ACCESS_SHARE,
+    LOCK_NONE, /* none on any table that was there before */
+    LOCK_COUNT,
+};
+
+/* create, alter, drop, truncate, lock, maintain: those whose table lock a rule can limit. */
+bool verb_has_lock(enum verb verb);
+
+const char *table_lock_name(enum table_lock lock); /* "access_exclusive" */
+
 /* Why the action is there. */
 enum action_part {
     PART_STATEMENT = 0, /* the statement itself does it */
@@ -107,6 +126,10 @@ struct action {
 
     /* A foreign-key action (cascade, set null, set default) of this verb starts at the target. */
     bool foreign_key_actions;
+
+    /* Of verbs that have one: the strongest that the statement takes, on the object
+     * or because of it, on tables, their partitions and their indexes. */
+    enum table_lock lock;
 
     /* Functions only: why a built-in needs `call`, e.g. "reads files"; empty for others. */
     struct text reason;

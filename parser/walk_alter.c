@@ -26,7 +26,8 @@ static void inherit(struct walk *walk, const struct alteration *alteration, Rang
 {
     struct target parent = target_relation(walk, range);
 
-    act(walk, VERB_ALTER, &parent);
+    act(walk, VERB_ALTER, &parent)->lock =
+        attaches ? LOCK_SHARE_UPDATE_EXCLUSIVE : LOCK_ACCESS_SHARE;
     if (attaches)
         attach(walk, &alteration->target);
 }
@@ -200,7 +201,8 @@ void walk_alter_table(struct walk *walk, Node *node)
     ListCell *cell;
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_ALTER, &alteration.target);
+    act(walk, VERB_ALTER, &alteration.target)->lock =
+        lock_of_alterations(statement->cmds, alteration.target.relation);
     alteration.draft = draft_new(walk, &alteration.target);
     draft_new_columns(walk, alteration.draft, statement->cmds);
     foreach (cell, statement->cmds)
@@ -259,7 +261,7 @@ static void take_name(struct walk *walk, ObjectType type, const struct target *o
 {
     struct target target = {.object = object, .location = -1};
 
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     if (is_code(type, old))
         act(walk, VERB_CODE, &target);
 }
@@ -281,8 +283,16 @@ static void rename_contents(struct walk *walk, const RenameStmt *statement)
     struct target before = target_schema_contents(walk, statement->subname);
     struct target after = target_schema_contents(walk, statement->newname);
 
-    act(walk, VERB_ALTER, &before);
-    act(walk, VERB_CREATE, &after);
+    act(walk, VERB_ALTER, &before)->lock = LOCK_NONE;
+    act(walk, VERB_CREATE, &after)->lock = LOCK_NONE;
+}
+
+/* ALTER INDEX, of an index for sure, leaves its table open for all but maintenance. */
+static enum table_lock rename_lock(const RenameStmt *statement, const struct target *target)
+{
+    return statement->renameType == OBJECT_INDEX && target->inside_table
+               ? LOCK_SHARE_UPDATE_EXCLUSIVE
+               : LOCK_ACCESS_EXCLUSIVE;
 }
 
 void walk_rename(struct walk *walk, Node *node)
@@ -292,7 +302,7 @@ void walk_rename(struct walk *walk, Node *node)
     struct object object = target.object;
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = rename_lock(statement, &target);
     if (statement->behavior == DROP_CASCADE)
         act_on_none(walk, VERB_ALTER); /* typed tables change with their type */
     if (is_inside_table(statement->renameType) || target.inside_table)

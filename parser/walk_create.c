@@ -71,7 +71,7 @@ void walk_create_sequence(struct walk *walk, Node *node)
     struct target target = target_new_relation(walk, statement->sequence);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     sequence_options(walk, statement->options);
 }
 
@@ -81,7 +81,7 @@ void walk_alter_sequence(struct walk *walk, Node *node)
     struct target target = target_relation(walk, statement->sequence);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_SHARE_ROW_EXCLUSIVE;
     sequence_options(walk, statement->options);
 }
 
@@ -95,7 +95,8 @@ void walk_create_index(struct walk *walk, Node *node)
 
     changes(walk, CHANGES_OBJECTS);
     walk->shape->not_in_block = statement->concurrent;
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock =
+        statement->concurrent ? LOCK_SHARE_UPDATE_EXCLUSIVE : LOCK_SHARE;
     if (statement->excludeOpNames != NIL || statement->indexOid != InvalidOid)
         walk_unknown(walk, "CREATE INDEX", T_IndexStmt, -1);
     storage_options(walk, statement->options);
@@ -120,7 +121,7 @@ void walk_create_statistics(struct walk *walk, Node *node)
     }
     target = target_relation(walk, linitial(statement->relations));
     draft = draft_new(walk, &target);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_SHARE_UPDATE_EXCLUSIVE;
     foreach (cell, statement->exprs)
         draft_expression(walk, draft, ((StatsElem *)lfirst(cell))->expr);
 }
@@ -130,7 +131,7 @@ void walk_alter_statistics(struct walk *walk, Node *node)
     struct target target = target_names(walk, ((AlterStatsStmt *)node)->defnames);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_SHARE_UPDATE_EXCLUSIVE;
 }
 
 /* --- views ----------------------------------------------------------------------------------- */
@@ -143,7 +144,8 @@ void walk_create_view(struct walk *walk, Node *node)
     bool before = walk->inside_write;
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock =
+        statement->replace ? LOCK_ACCESS_EXCLUSIVE : LOCK_NONE;
     act(walk, VERB_CODE, &target);
     strings_only(walk, statement->aliases);
     storage_options(walk, statement->options);
@@ -165,7 +167,7 @@ void walk_create_trigger(struct walk *walk, Node *node)
     struct target target = target_relation(walk, statement->relation);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_SHARE_ROW_EXCLUSIVE;
     act(walk, VERB_CODE, &target);
     strings_only(walk, statement->args);
     strings_only(walk, statement->columns);
@@ -173,7 +175,7 @@ void walk_create_trigger(struct walk *walk, Node *node)
     draft_expression(walk, draft_new(walk, &target), statement->whenClause);
     if (statement->constrrel != NULL) {
         target = target_relation(walk, statement->constrrel);
-        act(walk, VERB_ALTER, &target);
+        act(walk, VERB_ALTER, &target)->lock = LOCK_ACCESS_SHARE;
     }
 }
 

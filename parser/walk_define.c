@@ -205,7 +205,7 @@ void walk_define(struct walk *walk, Node *node)
     struct target target = target_new_names(walk, statement->defnames);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     define_arguments(walk, statement->args);
     if (define_options(walk, statement))
         act(walk, VERB_CODE, &target);
@@ -221,7 +221,7 @@ void walk_create_composite_type(struct walk *walk, Node *node)
     ListCell *cell;
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     foreach (cell, statement->coldeflist)
         column_definition(walk, draft, lfirst(cell));
 }
@@ -233,7 +233,7 @@ void walk_create_enum(struct walk *walk, Node *node)
 
     changes(walk, CHANGES_OBJECTS);
     strings_only(walk, statement->vals);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
 }
 
 void walk_create_range(struct walk *walk, Node *node)
@@ -242,7 +242,7 @@ void walk_create_range(struct walk *walk, Node *node)
     struct target target = target_new_names(walk, statement->typeName);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     if (definition(walk, statement->params))
         act(walk, VERB_CODE, &target);
 }
@@ -252,7 +252,7 @@ void walk_alter_enum(struct walk *walk, Node *node)
     struct target target = target_names(walk, ((AlterEnumStmt *)node)->typeName);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_NONE;
 }
 
 void walk_alter_type(struct walk *walk, Node *node)
@@ -286,13 +286,22 @@ void walk_create_domain(struct walk *walk, Node *node)
     ListCell *cell;
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     act(walk, VERB_CODE, &target);
     walk_type(walk, statement->typeName);
     if (statement->collClause != NULL)
         strings_only(walk, statement->collClause->collname);
     foreach (cell, statement->constraints)
         table_constraint(walk, draft, lfirst(cell));
+}
+
+/* What may make values invalid scans every table that has some. */
+static enum table_lock domain_lock(const AlterDomainStmt *statement)
+{
+    bool is_about_values = statement->subtype == 'C' || statement->subtype == 'O' ||
+                           statement->subtype == 'V';
+
+    return is_about_values ? LOCK_SHARE : LOCK_NONE;
 }
 
 void walk_alter_domain(struct walk *walk, Node *node)
@@ -302,7 +311,7 @@ void walk_alter_domain(struct walk *walk, Node *node)
     struct draft *draft = draft_of_domain(walk, NULL);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = domain_lock(statement);
     switch (statement->subtype) {
     case 'T':
         draft_expression(walk, draft, statement->def);
@@ -374,7 +383,7 @@ static void create_code(struct walk *walk, List *names)
     struct target target = target_new_names(walk, names);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     act(walk, VERB_CODE, &target);
 }
 
@@ -407,7 +416,7 @@ void walk_alter_operator_family(struct walk *walk, Node *node)
 static void create_nameless_code(struct walk *walk)
 {
     changes(walk, CHANGES_OBJECTS);
-    act_on_none(walk, VERB_CREATE);
+    act_on_none(walk, VERB_CREATE)->lock = LOCK_NONE;
     act_on_none(walk, VERB_CODE);
 }
 

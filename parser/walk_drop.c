@@ -12,6 +12,26 @@ static bool is_part_of_table(ObjectType type)
            type == OBJECT_POLICY || type == OBJECT_STATISTIC_EXT;
 }
 
+/* Routines, schemas and publications are nobody's data; a dropped index is its table's. */
+static enum table_lock drop_lock(const DropStmt *statement)
+{
+    switch (statement->removeType) {
+    case OBJECT_AGGREGATE:
+    case OBJECT_FUNCTION:
+    case OBJECT_PROCEDURE:
+    case OBJECT_ROUTINE:
+    case PG_OBJECT_PUBLICATION:
+    case PG_OBJECT_SCHEMA:
+        return LOCK_NONE;
+    case OBJECT_STATISTIC_EXT:
+        return LOCK_SHARE_UPDATE_EXCLUSIVE;
+    case OBJECT_INDEX:
+        return statement->concurrent ? LOCK_SHARE_UPDATE_EXCLUSIVE : LOCK_ACCESS_EXCLUSIVE;
+    default:
+        return LOCK_ACCESS_EXCLUSIVE;
+    }
+}
+
 static void drop_cascades(struct walk *walk, DropBehavior behavior)
 {
     changes(walk, CHANGES_OBJECTS);
@@ -29,7 +49,8 @@ void walk_drop(struct walk *walk, Node *node)
     foreach (cell, statement->objects) {
         struct target target = target_of(walk, statement->removeType, lfirst(cell), NULL);
 
-        act(walk, part || target.inside_table ? VERB_ALTER : VERB_DROP, &target);
+        act(walk, part || target.inside_table ? VERB_ALTER : VERB_DROP, &target)->lock =
+            drop_lock(statement);
     }
     drop_cascades(walk, statement->behavior);
 }
@@ -42,6 +63,7 @@ void walk_drop_database(struct walk *walk, Node *node)
     walk->shape->not_in_block = true;
     options_known(walk, statement->options, options, "DROP DATABASE");
     act_on_kind(walk, VERB_DROP, OBJECT_DATABASE, statement->dbname);
+    walk->actions[walk->action_count - 1].lock = LOCK_ACCESS_EXCLUSIVE; /* all that is in it goes */
     drop_cascades(walk, DROP_RESTRICT);
 }
 

@@ -130,7 +130,7 @@ void walk_alter_database_set(struct walk *walk, Node *node)
 void walk_alter_system(struct walk *walk, Node *node)
 {
     walk->shape->not_in_block = true;
-    act_on_none(walk, VERB_ALTER);
+    act_on_none(walk, VERB_ALTER)->lock = LOCK_NONE;
     setting_stored(walk, ((AlterSystemStmt *)node)->setstmt);
 }
 
@@ -310,7 +310,7 @@ static size_t published_table(struct walk *walk, PublicationTable *table)
         return 0;
     }
     target = target_relation(walk, table->relation);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_SHARE_UPDATE_EXCLUSIVE;
     strings_only(walk, table->columns);
     if (table->whereClause == NULL)
         return 0;

@@ -14,7 +14,7 @@ static const char *const vacuum_options[] = {
 
 static const char *const analyze_options[] = {"skip_locked", "verbose", NULL};
 
-static void vacuum_relation(struct walk *walk, VacuumRelation *relation)
+static void vacuum_relation(struct walk *walk, VacuumRelation *relation, enum table_lock lock)
 {
     struct target target;
 
@@ -24,12 +24,15 @@ static void vacuum_relation(struct walk *walk, VacuumRelation *relation)
     }
     strings_only(walk, relation->va_cols);
     target = target_relation(walk, relation->relation);
-    act(walk, VERB_MAINTAIN, &target);
+    act(walk, VERB_MAINTAIN, &target)->lock = lock;
 }
 
 void walk_vacuum(struct walk *walk, Node *node)
 {
     const VacuumStmt *statement = (VacuumStmt *)node;
+    enum table_lock lock = option_is_on(walk, statement->options, "full")
+                               ? LOCK_ACCESS_EXCLUSIVE
+                               : LOCK_SHARE_UPDATE_EXCLUSIVE;
     ListCell *cell;
 
     walk->shape->not_in_block = statement->is_vacuumcmd;
@@ -38,14 +41,21 @@ void walk_vacuum(struct walk *walk, Node *node)
     else
         options_known(walk, statement->options, analyze_options, "ANALYZE");
     if (statement->rels == NIL)
-        act_on_none(walk, VERB_MAINTAIN);
+        act_on_none(walk, VERB_MAINTAIN)->lock = lock;
     foreach (cell, statement->rels)
-        vacuum_relation(walk, lfirst(cell));
+        vacuum_relation(walk, lfirst(cell), lock);
 }
 
 static bool is_partitioned(const struct target *target)
 {
     return target->relation == NULL || target->relation->kind == 'p';
+}
+
+/* Without CONCURRENTLY every index that is rebuilt is closed to readers, too. */
+static enum table_lock reindex_lock(struct walk *walk, const ReindexStmt *statement)
+{
+    return option_is_on(walk, statement->params, "concurrently") ? LOCK_SHARE_UPDATE_EXCLUSIVE
+                                                                 : LOCK_ACCESS_EXCLUSIVE;
 }
 
 static void reindex_relation(struct walk *walk, const ReindexStmt *statement)
@@ -57,7 +67,7 @@ static void reindex_relation(struct walk *walk, const ReindexStmt *statement)
         return;
     }
     target = target_relation(walk, statement->relation);
-    act(walk, VERB_MAINTAIN, &target);
+    act(walk, VERB_MAINTAIN, &target)->lock = reindex_lock(walk, statement);
     walk->shape->not_in_block |= is_partitioned(&target);
 }
 
@@ -65,6 +75,7 @@ void walk_reindex(struct walk *walk, Node *node)
 {
     static const char *const options[] = {"concurrently", "tablespace", "verbose", NULL};
     const ReindexStmt *statement = (ReindexStmt *)node;
+    struct target target = target_none();
 
     options_known(walk, statement->params, options, "REINDEX");
     walk->shape->not_in_block = option_is_on(walk, statement->params, "concurrently");
@@ -74,17 +85,17 @@ void walk_reindex(struct walk *walk, Node *node)
         reindex_relation(walk, statement);
         return;
     case REINDEX_OBJECT_SCHEMA:
-        act_on_kind(walk, VERB_MAINTAIN, OBJECT_SCHEMA, statement->name);
+        target = target_named(OBJECT_SCHEMA, walk_text(walk, statement->name));
         break;
     case REINDEX_OBJECT_DATABASE:
-        act_on_kind(walk, VERB_MAINTAIN, OBJECT_DATABASE, statement->name);
+        target = target_named(OBJECT_DATABASE, walk_text(walk, statement->name));
         break;
     case REINDEX_OBJECT_SYSTEM:
-        act_on_none(walk, VERB_MAINTAIN);
         break;
     default:
         walk_unknown(walk, "REINDEX", T_ReindexStmt, -1);
     }
+    act(walk, VERB_MAINTAIN, &target)->lock = reindex_lock(walk, statement);
     walk->shape->not_in_block = true;
 }
 
@@ -103,20 +114,24 @@ void walk_cluster(struct walk *walk, Node *node)
 
 void walk_refresh(struct walk *walk, Node *node)
 {
-    struct target target = target_relation(walk, ((RefreshMatViewStmt *)node)->relation);
+    const RefreshMatViewStmt *statement = (RefreshMatViewStmt *)node;
+    struct target target = target_relation(walk, statement->relation);
 
-    act(walk, VERB_MAINTAIN, &target);
+    act(walk, VERB_MAINTAIN, &target)->lock =
+        statement->concurrent ? LOCK_EXCLUSIVE : LOCK_ACCESS_EXCLUSIVE;
 }
 
 void walk_checkpoint(struct walk *walk, Node *node)
 {
     (void)node;
-    act_on_none(walk, VERB_MAINTAIN);
+    act_on_none(walk, VERB_MAINTAIN)->lock = LOCK_NONE;
 }
 
 void walk_lock(struct walk *walk, Node *node)
 {
-    act_on_relations(walk, VERB_LOCK, ((LockStmt *)node)->relations);
+    const LockStmt *statement = (LockStmt *)node;
+
+    act_on_relations(walk, VERB_LOCK, statement->relations, lock_of_mode(statement->mode));
 }
 
 /* --- TRUNCATE -------------------------------------------------------------------------------- */
@@ -185,7 +200,7 @@ void walk_truncate(struct walk *walk, Node *node)
 {
     const TruncateStmt *statement = (TruncateStmt *)node;
 
-    act_on_relations(walk, VERB_TRUNCATE, statement->relations);
+    act_on_relations(walk, VERB_TRUNCATE, statement->relations, LOCK_ACCESS_EXCLUSIVE);
     if (statement->behavior == DROP_CASCADE)
         truncate_cascade(walk);
 }

@@ -324,16 +324,31 @@ struct action *act(struct walk *walk, enum verb verb, const struct target *targe
     return action;
 }
 
-void act_on_none(struct walk *walk, enum verb verb)
+struct action *act_on_none(struct walk *walk, enum verb verb)
 {
     struct target none = target_none();
 
-    act(walk, verb, &none);
+    return act(walk, verb, &none);
+}
+
+static bool locks_no_table(enum object_kind kind)
+{
+    return kind == OBJECT_SCHEMA || kind == OBJECT_ROLE || kind == OBJECT_DATABASE ||
+           kind == OBJECT_LANGUAGE || kind == OBJECT_SERVER || kind == OBJECT_TABLESPACE ||
+           kind == OBJECT_PUBLICATION;
+}
+
+static void act_on_name(struct walk *walk, enum verb verb, enum object_kind kind, struct text name,
+                        int location)
+{
+    walk_add_named(walk, verb, kind, name, location);
+    if (locks_no_table(kind))
+        walk->actions[walk->action_count - 1].lock = LOCK_NONE;
 }
 
 void act_on_kind(struct walk *walk, enum verb verb, enum object_kind kind, const char *name)
 {
-    walk_add_named(walk, verb, kind, walk_text(walk, name), -1);
+    act_on_name(walk, verb, kind, walk_text(walk, name), -1);
 }
 
 struct text role_name(struct walk *walk, RoleSpec *role)
@@ -361,7 +376,7 @@ struct text role_name(struct walk *walk, RoleSpec *role)
 void act_on_role(struct walk *walk, enum verb verb, RoleSpec *role)
 {
     if (role != NULL)
-        walk_add_named(walk, verb, OBJECT_ROLE, role_name(walk, role), role->location);
+        act_on_name(walk, verb, OBJECT_ROLE, role_name(walk, role), role->location);
 }
 
 void act_on_roles(struct walk *walk, enum verb verb, List *roles)
@@ -372,14 +387,14 @@ void act_on_roles(struct walk *walk, enum verb verb, List *roles)
         act_on_role(walk, verb, lfirst(cell));
 }
 
-void act_on_relations(struct walk *walk, enum verb verb, List *ranges)
+void act_on_relations(struct walk *walk, enum verb verb, List *ranges, enum table_lock lock)
 {
     ListCell *cell;
 
     foreach (cell, ranges) {
         struct target target = target_relation(walk, lfirst(cell));
 
-        act(walk, verb, &target);
+        act(walk, verb, &target)->lock = lock;
     }
 }
 

@@ -161,7 +161,7 @@ static void sequence_owner(struct walk *walk, List *options)
         list_length((List *)owner->arg) < 2)
         return; /* OWNED BY NONE */
     target = target_of(walk, OBJECT_COLUMN, owner->arg, NULL);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_ACCESS_SHARE;
 }
 
 void sequence_options(struct walk *walk, List *options)

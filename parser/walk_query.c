@@ -167,6 +167,7 @@ static void lock_behind_view(struct walk *walk, const struct relation *view, siz
             continue;
         struct object object = {OBJECT_NAME, source->schema, source->name};
         struct action *lock = walk_add(walk, VERB_LOCK, object, walk->actions[action].location);
+        lock->lock = LOCK_ROW_SHARE;
         lock->part = PART_VIEW;
         lock->view_action = action;
         lock->relation = source;
@@ -183,6 +184,7 @@ static void lock_item(struct walk *walk, const struct item *item)
     if (item->is_relation) {
         size_t index = walk->action_count;
         struct action *action = walk_add(walk, VERB_LOCK, item->object, item->location);
+        action->lock = LOCK_ROW_SHARE;
         action->part = PART_STATEMENT;
         action->relation = item->relation;
         action->rows_max = ROWS_UNPROVEN;

@@ -61,7 +61,7 @@ void walk_create_function(struct walk *walk, Node *node)
     struct target target = target_new_names(walk, statement->funcname);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     act(walk, VERB_CODE, &target);
     type_mention(walk, statement->returnType);
     routine_parameters(walk, statement->parameters);
@@ -74,6 +74,6 @@ void walk_alter_function(struct walk *walk, Node *node)
     struct target target = target_routine(walk, statement->func);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_NONE;
     routine_options_walk(walk, statement->actions);
 }

@@ -137,7 +137,7 @@ static void foreign_key(struct walk *walk, const struct draft *draft, const Cons
     if (names_draft(walk, draft, constraint->pktable))
         return;
     target = target_relation(walk, constraint->pktable);
-    act(walk, VERB_ALTER, &target);
+    act(walk, VERB_ALTER, &target)->lock = LOCK_SHARE_ROW_EXCLUSIVE;
 }
 
 static void index_constraint(struct walk *walk, const Constraint *constraint)
@@ -319,14 +319,15 @@ static void partition_key(struct walk *walk, struct draft *draft, const Partitio
 }
 
 /* A child's rows are its parents' rows from now on. */
-static void draft_parents(struct walk *walk, struct draft *draft, List *parents)
+static void draft_parents(struct walk *walk, struct draft *draft, List *parents,
+                          enum table_lock lock)
 {
     ListCell *cell;
 
     foreach (cell, parents) {
         struct target parent = target_relation(walk, lfirst(cell));
 
-        act(walk, VERB_ALTER, &parent);
+        act(walk, VERB_ALTER, &parent)->lock = lock;
         draft_add_relation(walk, draft, parent.relation);
     }
 }
@@ -404,13 +405,15 @@ void create_relation(struct walk *walk, CreateStmt *statement, bool is_code)
     struct draft *draft = draft_new(walk, &target);
 
     changes(walk, CHANGES_OBJECTS);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     if (is_code || statement->inhRelations != NIL)
         act(walk, VERB_CODE, &target);
     if (statement->constraints != NIL)
         walk_unknown(walk, "CREATE TABLE", T_CreateStmt, -1);
     storage_options(walk, statement->options);
-    draft_parents(walk, draft, statement->inhRelations);
+    draft_parents(walk, draft, statement->inhRelations,
+                  statement->partbound != NULL ? LOCK_ACCESS_EXCLUSIVE
+                                               : LOCK_SHARE_UPDATE_EXCLUSIVE);
     draft_type(walk, draft, statement->ofTypename);
     draft_elements(walk, draft, statement->tableElts);
     define_elements(walk, draft, statement->tableElts);
@@ -443,7 +446,7 @@ void walk_into(struct walk *walk, IntoClause *into)
         return;
     }
     target = target_new_relation(walk, into->rel);
-    act(walk, VERB_CREATE, &target);
+    act(walk, VERB_CREATE, &target)->lock = LOCK_NONE;
     changes(walk, CHANGES_OBJECTS);
     strings_only(walk, into->colNames);
     storage_options(walk, into->options);

@@ -48,12 +48,14 @@ struct target target_schema_contents(struct walk *walk, const char *schema);
 struct target target_of(struct walk *walk, ObjectType type, Node *object, RangeVar *range);
 
 struct action *act(struct walk *walk, enum verb verb, const struct target *target);
-void act_on_none(struct walk *walk, enum verb verb);
+struct action *act_on_none(struct walk *walk, enum verb verb);
+
+/* Locks no table, but for extensions, whose scripts may do anything, and what is not in the list there. */
 void act_on_kind(struct walk *walk, enum verb verb, enum object_kind kind, const char *name);
 struct text role_name(struct walk *walk, RoleSpec *role);
 void act_on_role(struct walk *walk, enum verb verb, RoleSpec *role); /* NULL: nothing */
 void act_on_roles(struct walk *walk, enum verb verb, List *roles);
-void act_on_relations(struct walk *walk, enum verb verb, List *ranges);
+void act_on_relations(struct walk *walk, enum verb verb, List *ranges, enum table_lock lock);
 
 /* The text of a String node; fails the walk for anything else. */
 const char *string_of(struct walk *walk, Node *node);
@@ -73,6 +75,16 @@ struct text session_name(struct walk *walk, const char *name, const char *what);
 
 /* Adds bits of CHANGES_*. */
 void changes(struct walk *walk, unsigned bits);
+
+/* --- walk_lock.c: table locks ------------------------------------------------------------------ */
+
+enum table_lock stronger_lock(enum table_lock a, enum table_lock b);
+
+/* What ALTER TABLE and its kin take on the relation that they name. */
+enum table_lock lock_of_alterations(List *commands, const struct relation *relation);
+
+/* LOCK TABLE's mode, as the grammar numbers it. */
+enum table_lock lock_of_mode(int mode);
 
 /* --- walk_option.c: lists of options ---------------------------------------------------------- */
 

@@ -154,6 +154,13 @@ static bool cost_holds(const struct matching *matching, const struct rule *rule,
     return true;
 }
 
+/* The strongest lock also stands for one that is not known. */
+static bool lock_holds(const struct action *action, const struct rule *rule)
+{
+    return action->lock >= rule->max_lock ||
+           (rule->verdict == VERDICT_REJECT && action->lock == LOCK_ACCESS_EXCLUSIVE);
+}
+
 struct condition_result rule_conditions(const struct matching *matching, const struct rule *rule)
 {
     struct condition_result result = {.open_rows = LIMIT_NONE, .open_cost = -1};
@@ -167,6 +174,8 @@ struct condition_result rule_conditions(const struct matching *matching, const s
         result.failed = CONDITION_NONE;
     else if (action->where < rule->where)
         result.failed = CONDITION_WHERE;
+    else if (!lock_holds(action, rule))
+        result.failed = CONDITION_MAX_LOCK;
     else if ((result.failed = rows_condition(matching, rule, &result)) == CONDITION_NONE &&
              !cost_holds(matching, rule, &result))
         result.failed = CONDITION_MAX_COST;

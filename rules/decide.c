@@ -23,6 +23,7 @@ static const char *const condition_names[CONDITION_COUNT] = {
     [CONDITION_WHERE] = "where",
     [CONDITION_MAX_ROWS] = "max_rows",
     [CONDITION_MAX_COST] = "max_cost",
+    [CONDITION_MAX_LOCK] = "max_lock",
     [CONDITION_FOREIGN_KEYS] = "max_rows",
     [CONDITION_INTROSPECTION] = "introspection",
     [CONDITION_SETTING] = "settings",
@@ -181,6 +182,7 @@ static bool is_nearer(const struct action_decision *so_far, const struct rule *r
     if (so_far->nearest == NULL || progress(failed) != progress(so_far->failed))
         return so_far->nearest == NULL || progress(failed) > progress(so_far->failed);
     return (failed == CONDITION_MAX_ROWS && rule->max_rows > so_far->nearest->max_rows) ||
+           (failed == CONDITION_MAX_LOCK && rule->max_lock < so_far->nearest->max_lock) ||
            (failed == CONDITION_MAX_COST && rule->max_cost > so_far->nearest->max_cost);
 }
 

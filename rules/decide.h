@@ -30,6 +30,7 @@ enum condition {
     CONDITION_WHERE,
     CONDITION_MAX_ROWS,
     CONDITION_MAX_COST,
+    CONDITION_MAX_LOCK,
     CONDITION_FOREIGN_KEYS, /* a limited write whose target has foreign-key actions */
     CONDITION_INTROSPECTION,
     CONDITION_SETTING,      /* a setting that may not be changed or read */

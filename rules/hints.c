@@ -38,6 +38,11 @@ static void append_limits(struct buffer *out, const struct rule *rule, enum verb
                       rule->max_rows == 1 ? "" : "s");
         separator = ", ";
     }
+    if (rule->max_lock != LOCK_ACCESS_EXCLUSIVE) {
+        buffer_printf(out, "%swith at most the table lock %s", separator,
+                      table_lock_name(rule->max_lock));
+        separator = ", ";
+    }
     if (rule->verdict == VERDICT_HOLD) {
         buffer_printf(out, "%safter a person's approval", separator);
         separator = ", ";

@@ -241,6 +241,18 @@ static void say_cost(const struct telling *telling)
     telling->out->hint = TEXT("Filter on an indexed column, join fewer tables, or read a smaller range.");
 }
 
+static void say_lock(const struct telling *telling)
+{
+    enum table_lock taken = telling->action->action->lock;
+    enum table_lock most = telling->action->nearest->max_lock;
+    say_nearest(telling, "max_lock");
+    say_as_written(telling, arena_printf(telling->arena, "it takes the table lock %s, the most is %s",
+                                         table_lock_name(taken), table_lock_name(most)));
+    telling->out->hint = TEXT("Weaker forms: CREATE INDEX, DROP INDEX, REINDEX, REFRESH CONCURRENTLY; "
+                              "VACUUM without FULL; ADD CONSTRAINT of a foreign key NOT VALID, then "
+                              "VALIDATE CONSTRAINT.");
+}
+
 static void say_foreign_keys(const struct telling *telling)
 {
     say_nearest(telling, "max_rows");
@@ -359,6 +371,7 @@ static say_function *const say[CONDITION_COUNT] = {
     [CONDITION_WHERE] = say_where,
     [CONDITION_MAX_ROWS] = say_rows,
     [CONDITION_MAX_COST] = say_cost,
+    [CONDITION_MAX_LOCK] = say_lock,
     [CONDITION_FOREIGN_KEYS] = say_foreign_keys,
     [CONDITION_INTROSPECTION] = say_introspection,
     [CONDITION_SETTING] = say_setting,
@@ -499,6 +512,7 @@ static const char *const reasons[CONDITION_COUNT] = {
     [CONDITION_WHERE] = "where not met",
     [CONDITION_MAX_ROWS] = "max_rows passed",
     [CONDITION_MAX_COST] = "max_cost passed or unknown",
+    [CONDITION_MAX_LOCK] = "max_lock passed",
     [CONDITION_FOREIGN_KEYS] = "max_rows cannot hold with foreign-key actions",
     [CONDITION_INTROSPECTION] = "not open to introspection",
     [CONDITION_SETTING] = "setting may not be changed or read",

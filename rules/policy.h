@@ -72,6 +72,7 @@ struct rule {
     enum where_strength where;
     int64_t max_rows; /* LIMIT_NONE if not written */
     double max_cost;  /* < 0 if not written */
+    enum table_lock max_lock; /* LOCK_ACCESS_EXCLUSIVE, the strongest there is, if not written */
 
     struct text message;         /* shown to the agent; may be empty */
     const struct text *approvers; /* names; NULL: any approver of the policy */

@@ -36,30 +36,81 @@ static const unsigned kinds_of_verb[VERB_COUNT] = {
     [VERB_COPY_FILE] = KIND(OBJECT_NAME),
 };
 
-static bool has_columns(enum verb verb)
+/* --- conditions ------------------------------------------------------------------------------ */
+
+static bool writes_columns(const struct rule *rule) { return rule->columns != NULL; }
+static bool writes_not_columns(const struct rule *rule) { return rule->not_column_count > 0; }
+static bool writes_where(const struct rule *rule) { return rule->where != WHERE_ANY; }
+static bool writes_max_rows(const struct rule *rule) { return rule->max_rows != LIMIT_NONE; }
+static bool writes_max_cost(const struct rule *rule) { return rule->max_cost >= 0; }
+static bool writes_max_lock(const struct rule *rule)
 {
-    return verb == VERB_SELECT || verb == VERB_INSERT || verb == VERB_UPDATE;
+    return rule->max_lock != LOCK_ACCESS_EXCLUSIVE;
 }
 
-static bool has_where(enum verb verb) { return verb == VERB_UPDATE || verb == VERB_DELETE; }
+#define VERB(verb) (1u << (verb))
 
-static bool has_numbers(enum verb verb) { return has_columns(verb) || verb == VERB_DELETE; }
+enum {
+    WITH_COLUMNS = VERB(VERB_SELECT) | VERB(VERB_INSERT) | VERB(VERB_UPDATE),
+    WITH_WHERE = VERB(VERB_UPDATE) | VERB(VERB_DELETE),
+    WITH_ROWS = WITH_COLUMNS | VERB(VERB_DELETE),
+    WITH_LOCK = VERB(VERB_CREATE) | VERB(VERB_ALTER) | VERB(VERB_DROP) | VERB(VERB_TRUNCATE) |
+                VERB(VERB_LOCK) | VERB(VERB_MAINTAIN),
+};
+
+/* Which verbs have which condition. */
+static const struct condition_kind {
+    const char *name;
+    bool (*is_written)(const struct rule *rule);
+    unsigned verbs;
+} condition_kinds[] = {
+    {"columns", writes_columns, WITH_COLUMNS},   {"not_columns", writes_not_columns, WITH_COLUMNS},
+    {"where", writes_where, WITH_WHERE},         {"max_rows", writes_max_rows, WITH_ROWS},
+    {"max_cost", writes_max_cost, WITH_ROWS},    {"max_lock", writes_max_lock, WITH_LOCK},
+};
 
 /* The first written condition that the verb does not have, or NULL. */
-static const char *foreign_condition(const struct rule *rule, enum verb verb)
+static const struct condition_kind *foreign_condition(const struct rule *rule, enum verb verb)
 {
-    if (rule->columns != NULL && !has_columns(verb))
-        return "columns";
-    if (rule->not_column_count > 0 && !has_columns(verb))
-        return "not_columns";
-    if (rule->where != WHERE_ANY && !has_where(verb))
-        return "where";
-    if (rule->max_rows != LIMIT_NONE && !has_numbers(verb))
-        return "max_rows";
-    if (rule->max_cost >= 0 && !has_numbers(verb))
-        return "max_cost";
+    for (size_t i = 0; i < ARRAY_SIZE(condition_kinds); i++)
+        if (condition_kinds[i].is_written(rule) && (condition_kinds[i].verbs & VERB(verb)) == 0)
+            return &condition_kinds[i];
     return NULL;
 }
+
+/* "select, insert" */
+static struct text verbs_in_words(struct arena *arena, unsigned verbs)
+{
+    struct text words = TEXT("");
+    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++)
+        if ((verbs & VERB(verb)) != 0)
+            words = arena_printf(arena, "%.*s%s%s", TEXT_ARGS(words), words.size > 0 ? ", " : "",
+                                 verb_name((enum verb)verb));
+    return words;
+}
+
+static struct text condition_problem(struct arena *arena, const struct rule *rule, enum verb verb,
+                                     const struct condition_kind *condition)
+{
+    unsigned verbs = 0;
+    for (int other = VERB_NONE + 1; other < VERB_COUNT; other++)
+        verbs |= rule->verbs[other] ? VERB(other) : 0;
+    if (rule->all_verbs)
+        return arena_printf(arena, "all takes no conditions, so %s cannot stand here: name the verbs",
+                            condition->name);
+    if ((verbs & condition->verbs) == 0)
+        return arena_printf(arena, "%s does not have the condition %s, which is for %.*s",
+                            verb_name(verb), condition->name,
+                            TEXT_ARGS(verbs_in_words(arena, condition->verbs)));
+    return arena_printf(arena,
+                        "%s does not have the condition %s: split the rule in two, one for %.*s and "
+                        "one for %.*s without it",
+                        verb_name(verb), condition->name,
+                        TEXT_ARGS(verbs_in_words(arena, verbs & condition->verbs)),
+                        TEXT_ARGS(verbs_in_words(arena, verbs & ~condition->verbs)));
+}
+
+/* --- objects --------------------------------------------------------------------------------- */
 
 static bool verb_acts_on(const struct rule *rule, enum verb verb)
 {
@@ -79,13 +130,9 @@ static bool object_is_acted_on(const struct rule *rule, const struct object_patt
 
 static struct text verb_problem(struct arena *arena, const struct rule *rule, enum verb verb)
 {
-    const char *condition = foreign_condition(rule, verb);
-    if (condition != NULL && rule->all_verbs)
-        return arena_printf(arena, "all takes no conditions, so %s cannot stand here: name the verbs",
-                            condition);
+    const struct condition_kind *condition = foreign_condition(rule, verb);
     if (condition != NULL)
-        return arena_printf(arena, "%s does not have the condition %s: split the rule in two",
-                            verb_name(verb), condition);
+        return condition_problem(arena, rule, verb, condition);
     if (!rule->all_verbs && !verb_acts_on(rule, verb))
         return arena_printf(arena, "%s acts on none of the objects under on, so it can never match",
                             verb_name(verb));

@@ -48,6 +48,8 @@ static void append_conditions(struct buffer *out, const struct rule *rule)
         buffer_printf(out, ", max_rows: %lld", (long long)rule->max_rows);
     if (rule->max_cost >= 0)
         buffer_printf(out, ", max_cost: %.10g", rule->max_cost);
+    if (rule->max_lock != LOCK_ACCESS_EXCLUSIVE)
+        buffer_printf(out, ", max_lock: %s", table_lock_name(rule->max_lock));
     append_names(out, ", approvers ", rule->approvers, rule->approver_count);
     if (rule->quorum > 0)
         buffer_printf(out, ", quorum: %lld", (long long)rule->quorum);

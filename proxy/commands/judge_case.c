@@ -61,6 +61,8 @@ static void write_action(struct arena *arena, struct json_out *json,
     if (explain) {
         json_key_string(json, "verdict", verdict_name(decision->verdict));
         json_key_bool(json, "needs_rule", !decision->implicit);
+        if (verb_has_lock(decision->action->verb))
+            json_key_string(json, "lock", table_lock_name(decision->action->lock));
         if (decision->failed != CONDITION_NONE)
             json_key_string(json, "failed", condition_name(decision->failed));
         write_outcomes(arena, json, context, shape, decision->action);

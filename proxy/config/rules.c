@@ -9,12 +9,24 @@ static const char *const verdict_keys[] = {
     [VERDICT_REJECT] = "reject", [VERDICT_HOLD] = "hold", [VERDICT_ALLOW] = "allow"};
 static const char *const where_choices[] = {
     [WHERE_ANY] = "any", [WHERE_REQUIRED] = "required", [WHERE_KEY] = "key", NULL};
+static const char *const lock_choices[] = {
+    [LOCK_ACCESS_EXCLUSIVE] = "access_exclusive",
+    [LOCK_EXCLUSIVE] = "exclusive",
+    [LOCK_SHARE_ROW_EXCLUSIVE] = "share_row_exclusive",
+    [LOCK_SHARE] = "share",
+    [LOCK_SHARE_UPDATE_EXCLUSIVE] = "share_update_exclusive",
+    [LOCK_ROW_EXCLUSIVE] = "row_exclusive",
+    [LOCK_ROW_SHARE] = "row_share",
+    [LOCK_ACCESS_SHARE] = "access_share",
+    NULL,
+};
 static const char *const unrehearsed_choices[] = {"hold", NULL};
 
 /* One rule while it is read. */
 struct draft {
     struct rule rule;
     int where;
+    int max_lock;
     bool has_verdict;
     bool has_unrehearsed;
     int unrehearsed;
@@ -218,7 +230,7 @@ static const struct field rule_fields[] = {
     {"max_rows", field_integer, OPTIONAL, offsetof(struct draft, rule.max_rows), NULL, NULL, 1, 0},
     {"max_cost", field_number, OPTIONAL, offsetof(struct draft, rule.max_cost), NULL, NULL, 0, 0},
     {"max_effect", field_not_built, OPTIONAL, 0, NULL, NULL, 0, 0},
-    {"max_lock", field_not_built, OPTIONAL, 0, NULL, NULL, 0, 0},
+    {"max_lock", field_choice, OPTIONAL, offsetof(struct draft, max_lock), NULL, lock_choices, 0, 0},
     {"message", field_text, OPTIONAL, offsetof(struct draft, rule.message), NULL, NULL, 0, 0},
     {"approvers", field_approvers, OPTIONAL, 0, "a list of approvers: [alice, bob]", NULL, 0, 0},
     {"quorum", field_quorum, OPTIONAL, 0, "how many approvers must release", NULL, 1, 100},
@@ -252,6 +264,7 @@ static bool read_rule(struct reader *reader, const struct node *node, struct dra
     draft->broken =
         !fields_read(reader, node, "a rule", rule_fields, ARRAY_SIZE(rule_fields), draft);
     draft->rule.where = (enum where_strength)draft->where;
+    draft->rule.max_lock = (enum table_lock)draft->max_lock;
     return check_rule(reader, node, draft);
 }
 

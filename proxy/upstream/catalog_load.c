@@ -58,9 +58,11 @@ static const struct {
      "ORDER BY c.contypid"},
 
     {"relations", read_relations,
-     "SELECT oid, relnamespace, relname, relkind, relpersistence, relispartition, "
-     "  relrowsecurity, reltuples "
-     "FROM pg_catalog.pg_class WHERE relkind <> 't' ORDER BY oid"},
+     "SELECT c.oid, relnamespace, relname, relkind, relpersistence, relispartition, "
+     "  relrowsecurity, reltuples, coalesce(p.partdefid, 0) <> 0 "
+     "FROM pg_catalog.pg_class c "
+     "LEFT JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = c.oid "
+     "WHERE relkind <> 't' ORDER BY c.oid"},
 
     {"columns", read_columns,
      "SELECT a.attrelid, a.attnum, a.attname, a.atttypid, a.attnotnull, a.attgenerated <> '', "

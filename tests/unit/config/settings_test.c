@@ -111,7 +111,10 @@ Test(settings, policy_takes_every_key)
         "        approvers: [alice]\n"
         "        quorum: 1\n"
         "        unrehearsed: hold\n"
-        "        rehearse: true\n");
+        "        rehearse: true\n"
+        "      - allow: [maintain]\n"
+        "        on: [shop.orders]\n"
+        "        max_lock: share_update_exclusive\n");
     const struct policy *policy = &configuration->policies[0];
     cr_expect(policy->introspection && policy->send_original);
     cr_expect(policy->search_path_count == 2 && text_is(policy->search_path[1], "Public"));
@@ -133,6 +136,8 @@ Test(settings, policy_takes_every_key)
     rule = &policy->rules[1];
     cr_expect(text_is(rule->name, "p.2") && rule->verdict == VERDICT_HOLD);
     cr_expect(rule->unrehearsed_hold && rule->rehearse && rule->approver_count == 1);
+    cr_expect_eq(rule->max_lock, LOCK_ACCESS_EXCLUSIVE);
+    cr_expect_eq(policy->rules[2].max_lock, LOCK_SHARE_UPDATE_EXCLUSIVE);
     configuration_release(configuration);
 }
 
@@ -272,7 +277,7 @@ static const struct {
     {"rules: [{allow: [select], on: []}]", "a list of objects"},
     {"rules: [{allow: [select], on: [orders]}]", "it can never match"},
     {"rules: [{allow: [select], on: [a.b.c]}]", "an object is written schema.name"},
-    {"rules: [{allow: [select], on: [shop.a], where: key}]", "split the rule"},
+    {"rules: [{allow: [select, update], on: [shop.a], where: key}]", "split the rule"},
     {"rules: [{allow: [delete], on: [shop.a], where: keys}]", "any, required or key"},
     {"rules: [{allow: [delete], on: [shop.a], columns: [id]}]", "does not have the condition"},
     {"rules: [{allow: [select], on: [shop.a], columns: ['a*']}]", "the bare name of a column"},
@@ -282,7 +287,7 @@ static const struct {
     {"rules: [{allow: [select], on: [shop.a], max_cost: -1}]", "a number, not below 0"},
     {"rules: [{allow: [select], on: [shop.a], max_cost: inf}]", "a number, not below 0"},
     {"rules: [{allow: [select], on: [shop.a], max_effect: 1}]", "max_effect is not built yet"},
-    {"rules: [{allow: [lock], on: [shop.a], max_lock: share}]", "max_lock is not built yet"},
+    {"rules: [{allow: [lock], on: [shop.a], max_lock: heavy}]", "access_exclusive, exclusive"},
     {"rules: [{allow: [select], on: [shop.a], quorum: 2}]", "only a hold rule has the key"},
     {"rules: [{hold: [delete], on: [shop.a], quorum: 2}]",
      "this rule holds for 2 approvers, but only 1 may decide it"},

@@ -35,6 +35,51 @@ Test(ddl, tables_are_created_with_what_they_use)
     CHECK_ACTIONS(cases);
 }
 
+/* Against a server: tests/live/locks.py. Here, what the catalog does not know, and what is not sure. */
+Test(ddl, unknown_locks_are_the_strongest)
+{
+    static const struct {
+        const char *sql;
+        size_t action;
+        enum table_lock lock;
+    } cases[] = {
+        {"CREATE INDEX ON shop.orders (id)", 0, LOCK_SHARE},
+        {"CREATE INDEX CONCURRENTLY ON shop.orders (id)", 0, LOCK_SHARE_UPDATE_EXCLUSIVE},
+        {"ALTER TABLE shop.orders SET (fillfactor = 70)", 0, LOCK_SHARE_UPDATE_EXCLUSIVE},
+        {"ALTER TABLE shop.orders SET (fillfactor = 70), ADD COLUMN x int", 0,
+         LOCK_ACCESS_EXCLUSIVE},
+        {"ALTER TABLE shop.orders SET (fillfactor = 70, user_catalog_table = on)", 0,
+         LOCK_ACCESS_EXCLUSIVE},
+        {"ALTER TABLE nowhere.parent ATTACH PARTITION shop.orders DEFAULT", 0,
+         LOCK_ACCESS_EXCLUSIVE},
+        {"ALTER INDEX nowhere.i RENAME TO j", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"VACUUM (FULL off) shop.orders", 0, LOCK_SHARE_UPDATE_EXCLUSIVE},
+        {"VACUUM (FULL) shop.orders", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"VACUUM FULL", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"REINDEX DATABASE CONCURRENTLY shop", 0, LOCK_SHARE_UPDATE_EXCLUSIVE},
+        {"REINDEX DATABASE shop", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"REINDEX SCHEMA shop", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"CREATE EXTENSION hstore", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"DROP DATABASE shop", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"DROP OWNED BY bob", 1, LOCK_ACCESS_EXCLUSIVE},
+        {"ALTER TABLE ALL IN TABLESPACE a SET TABLESPACE b", 0, LOCK_ACCESS_EXCLUSIVE},
+        {"CREATE TABLE shop.t (x int REFERENCES shop.orders)", 1, LOCK_SHARE_ROW_EXCLUSIVE},
+        {"SELECT id FROM shop.orders FOR UPDATE", 1, LOCK_ROW_SHARE},
+    };
+    struct arena arena;
+
+    arena_init(&arena);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const struct shape *shape = shop_shape(&arena, cases[i].sql);
+
+        cr_assert(shape != NULL && shape->action_count > cases[i].action, "%s", cases[i].sql);
+        cr_expect(verb_has_lock(shape->actions[cases[i].action].verb), "%s", cases[i].sql);
+        cr_expect_eq(shape->actions[cases[i].action].lock, cases[i].lock, "%s: %s", cases[i].sql,
+                     table_lock_name(shape->actions[cases[i].action].lock));
+    }
+    arena_release(&arena);
+}
+
 Test(ddl, serial_is_no_type)
 {
     static const struct action_case cases[] = {

@@ -192,6 +192,33 @@ Test(decide, leaves_a_selects_limits_open)
     cr_assert_eq(decision.failed, CONDITION_MAX_COST);
 }
 
+Test(decide, holds_max_lock_up_to_that_lock)
+{
+    static const struct {
+        enum verdict rule;
+        enum table_lock lock;
+        enum verdict verdict;
+    } cases[] = {
+        {VERDICT_ALLOW, LOCK_NONE, VERDICT_ALLOW},
+        {VERDICT_ALLOW, LOCK_SHARE, VERDICT_ALLOW},
+        {VERDICT_ALLOW, LOCK_SHARE_ROW_EXCLUSIVE, VERDICT_HOLD},
+        {VERDICT_ALLOW, LOCK_ACCESS_EXCLUSIVE, VERDICT_HOLD},
+        {VERDICT_REJECT, LOCK_ACCESS_SHARE, VERDICT_REJECT},
+        {VERDICT_REJECT, LOCK_EXCLUSIVE, VERDICT_HOLD},
+        {VERDICT_REJECT, LOCK_ACCESS_EXCLUSIVE, VERDICT_REJECT}, /* it may be an unknown one */
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct rule rules[] = {test_rule(cases[i].rule, "alter on shop.orders"),
+                               test_rule(VERDICT_HOLD, "alter on shop.orders")};
+        rules[0].max_lock = LOCK_SHARE;
+        struct policy policy = test_policy(rules, 2);
+        struct action action = test_action(catalog, VERB_ALTER, "shop", "orders", "");
+        action.lock = cases[i].lock;
+        cr_expect_eq(decide_one(&policy, STATEMENT_UTILITY, &action, &nothing_known).verdict,
+                     cases[i].verdict, "case %zu", i);
+    }
+}
+
 Test(decide, fails_max_cost_where_there_are_no_statistics)
 {
     struct rule rules[] = {test_rule(VERDICT_ALLOW, "select on shop.fresh")};

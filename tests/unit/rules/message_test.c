@@ -124,6 +124,26 @@ Test(message, tells_cost_and_limit)
     cr_expect(has(error.message, "(estimated cost 2410000, limit 500000)"));
 }
 
+Test(message, tells_the_lock_that_is_taken_and_the_most_that_may_be)
+{
+    struct rule rules[] = {test_rule(VERDICT_ALLOW, "alter on shop.orders"),
+                           test_rule(VERDICT_ALLOW, "alter on shop.*")};
+    rules[0].max_lock = LOCK_SHARE_UPDATE_EXCLUSIVE;
+    rules[1].max_lock = LOCK_ROW_SHARE;
+    struct policy policy = test_policy(rules, 2);
+    struct action action = test_action(catalog, VERB_ALTER, "shop", "orders", "");
+    action.lock = LOCK_SHARE;
+    struct shape shape = test_shape(STATEMENT_UTILITY, &action, 1);
+    struct error_text error = reject(&policy, &shape, &nothing_known);
+    cr_expect_str_eq(error.sqlstate, "42501");
+    cr_expect(text_is(error.message,
+                      "pgwicket: ALTER on shop.orders is not allowed as written: it takes the table "
+                      "lock share, the most is share_update_exclusive; nothing was run"),
+              "%.*s", TEXT_ARGS(error.message));
+    cr_expect(has(error.detail, "Nearest rule p.1"));
+    cr_expect(has(error.hint, "CONCURRENTLY"));
+}
+
 Test(message, does_not_tell_what_is_behind_a_view)
 {
     struct rule rules[] = {test_rule(VERDICT_ALLOW, "select on shop.dir*")};

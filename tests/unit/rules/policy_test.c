@@ -2,6 +2,7 @@
 #include "tests/unit/rules/support.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -70,6 +71,10 @@ Test(policy, rule_is_told_in_words)
     rule = test_rule(VERDICT_HOLD, "all on *");
     rule.quorum = 2;
     cr_expect(text_is(rule_in_words(&test_arena, &rule), "hold all on *, quorum: 2"));
+    rule = test_rule(VERDICT_ALLOW, "maintain on shop.orders");
+    rule.max_lock = LOCK_SHARE_UPDATE_EXCLUSIVE;
+    cr_expect(text_is(rule_in_words(&test_arena, &rule),
+                      "allow maintain on shop.orders, max_lock: share_update_exclusive"));
 }
 
 Test(policy, long_rule_is_cut_in_words_not_in_meaning)
@@ -87,50 +92,99 @@ Test(policy, long_rule_is_cut_in_words_not_in_meaning)
     cr_expect(memcmp(words.bytes + words.size - 4, " ...", 4) == 0);
 }
 
+static void write_condition(struct rule *rule, const char *condition)
+{
+    if (strcmp(condition, "columns") == 0)
+        rule->columns = test_names("id", &rule->column_count);
+    if (strcmp(condition, "not_columns") == 0)
+        rule->not_columns = test_columns("ssn", &rule->not_column_count);
+    if (strcmp(condition, "where") == 0)
+        rule->where = WHERE_REQUIRED;
+    if (strcmp(condition, "max_rows") == 0)
+        rule->max_rows = 1;
+    if (strcmp(condition, "max_cost") == 0)
+        rule->max_cost = 1;
+    if (strcmp(condition, "max_lock") == 0)
+        rule->max_lock = LOCK_SHARE;
+}
+
+static const char *object_of(enum verb verb)
+{
+    if (verb == VERB_EXECUTE)
+        return "refund_order";
+    if (verb == VERB_SET)
+        return "setting:work_mem";
+    return verb == VERB_LISTEN || verb == VERB_NOTIFY ? "channel:c" : "shop.orders";
+}
+
+Test(policy, each_condition_is_for_its_verbs)
+{
+    static const struct {
+        const char *condition, *verbs;
+    } cases[] = {
+        {"columns", " select insert update "},
+        {"not_columns", " select insert update "},
+        {"where", " update delete "},
+        {"max_rows", " select insert update delete "},
+        {"max_cost", " select insert update delete "},
+        {"max_lock", " create alter drop truncate lock maintain "},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++) {
+            char words[80], spaced[24];
+            snprintf(words, sizeof words, "%s on %s", verb_name((enum verb)verb),
+                     object_of((enum verb)verb));
+            snprintf(spaced, sizeof spaced, " %s ", verb_name((enum verb)verb));
+            struct rule rule = test_rule(VERDICT_ALLOW, words);
+            cr_expect_eq(rule_problem(&test_arena, &rule).size, 0, "%s", words);
+            write_condition(&rule, cases[i].condition);
+            cr_expect_eq(rule_problem(&test_arena, &rule).size == 0,
+                         strstr(cases[i].verbs, spaced) != NULL, "%s, %s", words,
+                         cases[i].condition);
+        }
+}
+
 static const struct {
-    const char *words;
-    bool columns, where, max_rows, max_cost;
-    const char *problem; /* a part of it; "" none */
+    const char *words, *condition;
+    const char *problem; /* "" none */
 } problems[] = {
-    {"select on shop.orders", true, false, true, true, ""},
-    {"update delete on shop.orders", false, true, true, true, ""},
-    {"insert update on shop.orders", true, false, true, true, ""},
-    {"delete on shop.orders", true, false, false, false, "delete does not have the condition columns"},
-    {"insert on shop.orders", false, true, false, false, "insert does not have the condition where"},
-    {"update call on shop.orders", false, false, true, false,
-     "call does not have the condition max_rows"},
-    {"lock on shop.orders", false, false, false, true, "lock does not have the condition max_cost"},
-    {"all on *", false, false, true, false, "all takes no conditions"},
-    {"all on *", false, false, false, false, ""},
-    {"select on role:bob", false, false, false, false, "select acts on none"},
-    {"select on orders", false, false, false, false, "select acts on none"},
-    {"select on shop.orders orders", false, false, false, false, "write schema.name"},
-    {"select set on shop.orders setting:work_mem", false, false, false, false, ""},
-    {"set on role:bob", false, false, false, false, ""},
-    {"listen on shop.orders", false, false, false, false, "listen acts on none"},
-    {"all on shop.* schema:shop", false, false, false, false, ""},
-    {"code on language:plpgsql shop.f", false, false, false, false, ""},
+    {"insert update on shop.orders", "columns", ""},
+    {"select delete insert on shop.orders", "columns",
+     "delete does not have the condition columns: split the rule in two, one for select, insert and "
+     "one for delete without it"},
+    {"insert on shop.orders", "where",
+     "insert does not have the condition where, which is for update, delete"},
+    {"update call on shop.orders", "max_rows",
+     "call does not have the condition max_rows: split the rule in two, one for update and one for "
+     "call without it"},
+    {"select create on shop.orders", "max_lock",
+     "select does not have the condition max_lock: split the rule in two, one for create and one for "
+     "select without it"},
+    {"all on *", "max_rows",
+     "all takes no conditions, so max_rows cannot stand here: name the verbs"},
+    {"all on *", "", ""},
+    {"select on role:bob", "",
+     "select acts on none of the objects under on, so it can never match"},
+    {"select on orders", "", "select acts on none of the objects under on, so it can never match"},
+    {"select on shop.orders orders", "",
+     "no verb of this rule acts on orders: write schema.name"},
+    {"select on shop.orders role:bob", "", "no verb of this rule acts on role:bob"},
+    {"select set on shop.orders setting:work_mem", "", ""},
+    {"set on role:bob", "", ""},
+    {"listen on shop.orders", "",
+     "listen acts on none of the objects under on, so it can never match"},
+    {"all on shop.* schema:shop", "", ""},
+    {"code on language:plpgsql shop.f", "", ""},
 };
 
 Test(policy, rule_that_cannot_be_meant_has_a_problem)
 {
     for (size_t i = 0; i < ARRAY_SIZE(problems); i++) {
         struct rule rule = test_rule(VERDICT_ALLOW, problems[i].words);
-        if (problems[i].columns)
-            rule.columns = test_names("id", &rule.column_count);
-        if (problems[i].where)
-            rule.where = WHERE_REQUIRED;
-        if (problems[i].max_rows)
-            rule.max_rows = 1;
-        if (problems[i].max_cost)
-            rule.max_cost = 1;
+        write_condition(&rule, problems[i].condition);
         struct text problem = rule_problem(&test_arena, &rule);
-        if (problems[i].problem[0] == '\0')
-            cr_expect_eq(problem.size, 0, "%s: %.*s", problems[i].words, TEXT_ARGS(problem));
-        else
-            cr_expect_not_null(memmem(problem.bytes, problem.size, problems[i].problem,
-                                      strlen(problems[i].problem)),
-                               "%s: %.*s", problems[i].words, TEXT_ARGS(problem));
+        cr_expect(text_is(problem, problems[i].problem), "%s: %.*s", problems[i].words,
+                  TEXT_ARGS(problem));
     }
 }
 

@@ -297,6 +297,8 @@ static const char special_schema[] =
     "  PARTITION BY RANGE (id);"
     "CREATE TABLE s.parts_low_1 PARTITION OF s.parts_low FOR VALUES FROM (0) TO (5);"
     "CREATE TABLE s.parts_high PARTITION OF s.parts FOR VALUES FROM (10) TO (20);"
+    "CREATE TABLE s.list (v text) PARTITION BY LIST (v);"
+    "CREATE TABLE s.list_rest PARTITION OF s.list DEFAULT;"
     "CREATE TABLE s.other_parent (z int);"
     "CREATE TABLE s.heir (w int) INHERITS (s.parent, s.other_parent);"
     "CREATE TABLE s.columns (a int, b int, c int GENERATED ALWAYS AS (1) STORED,"
@@ -394,6 +396,8 @@ Test(special, partitions_and_heirs_have_their_parents)
     cr_expect_not(relation("s", "parts")->is_partition);
     cr_expect(relation("s", "parts_low_1")->is_partition);
     cr_expect_not(relation("s", "parts_low_1")->has_children);
+    cr_expect_not(relation("s", "parts")->has_default_partition);
+    cr_expect(relation("s", "list")->has_default_partition);
 
     const struct relation *heir = relation("s", "heir");
     cr_assert_eq(heir->parent_count, 2);
