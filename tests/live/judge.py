@@ -215,6 +215,14 @@ def test_lines_are_answered_one_by_one_and_in_order():
         equal(answers[1]["conditions"], {"max_rows": 1000})
 
 
+def test_a_line_that_is_too_long_is_rejected_and_the_next_is_read():
+    with Files(UPSTREAM) as files:
+        answers = files.judge(["SELECT 1\r\n", "SELECT '" + "x" * 9_000_000 + "'\n", "\n", "SELECT 2"])
+        equal([(a["verdict"], a["code"]) for a in answers], [("allow", None), ("reject", "54000"), ("allow", None)])
+        answers = files.judge(["SELECT '" + "x" * 9_000_000 + "'"])
+        equal([(a["verdict"], a["code"]) for a in answers], [("reject", "54000")])
+
+
 def test_an_answer_comes_before_the_next_question_is_asked():
     with Files(UPSTREAM) as files:
         with subprocess.Popen([BIN, "judge", files.configuration, "--agent", "bot"], stdin=subprocess.PIPE,
