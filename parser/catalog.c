@@ -477,3 +477,21 @@ const struct relation *const *catalog_children(const struct catalog *catalog, st
     *count = descent.count;
     return descent.children;
 }
+
+const struct foreign_reference *catalog_references(const struct catalog *catalog, struct arena *arena,
+                                           const struct relation *child, size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    const struct relation *relations = catalog->relations.items;
+    struct foreign_reference *found = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (size_t i = 0; i < catalog->relations.count; i++)
+        for (size_t j = 0; j < relations[i].referenced_by_count; j++)
+            if (relations[i].referenced_by[j].child == child->oid) {
+                struct foreign_reference *added =
+                    arena_push(arena, (void **)&found, count, &capacity, sizeof *added);
+                *added = (struct foreign_reference){&relations[i], &relations[i].referenced_by[j]};
+            }
+    return found;
+}

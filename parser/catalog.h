@@ -182,4 +182,14 @@ const struct cast *catalog_casts(const struct catalog *catalog, size_t *count);
 const struct relation *const *catalog_children(const struct catalog *catalog, struct arena *arena,
                                                const struct relation *relation, size_t *count);
 
+/* A foreign key of `child` with the relation that it points at. */
+struct foreign_reference {
+    const struct relation *parent;
+    const struct foreign_key *key;
+};
+
+/* Every foreign key that `child` carries; *count of them in `arena`. Reads the whole snapshot. */
+const struct foreign_reference *catalog_references(const struct catalog *catalog, struct arena *arena,
+                                           const struct relation *child, size_t *count);
+
 #endif

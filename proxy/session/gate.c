@@ -290,8 +290,10 @@ void gate_error(struct session *s, struct text body)
     else if (judged != NULL && fields.position > 0 && gate->state < GATE_HOLD_RUN)
         position = analyse_map_position(judged->original, judged->judgement.analysis.print,
                                         fields.position);
-    if (!error_body_with_position(&gate->error, body, position))
-        buffer_append_text(&gate->error, body);
+    if (judged != NULL)
+        server_error_of(s, judged, body, &fields, position, &gate->error);
+    else
+        server_error_for(s, NULL, body, &fields, &gate->error);
 }
 
 void gate_after_error(struct session *s)

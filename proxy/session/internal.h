@@ -15,6 +15,7 @@
  *   pins.c         settings read back after user code
  *   report.c       audit records
  *   errors.c       pgwicket's own errors to the client
+ *   relayed.c      the server's errors and notices, as far as the client may read them (redact.c)
  */
 #ifndef PGWICKET_SESSION_INTERNAL_H
 #define PGWICKET_SESSION_INTERNAL_H
@@ -432,5 +433,13 @@ struct text error_body_from(struct session *s, const struct error_text *error, i
 struct text error_body_audit(struct session *s);
 struct error_text error_paused(struct arena *arena, const struct session_view *view);
 struct error_text error_hold(struct arena *arena, const struct hold *hold, bool waited);
+
+/* relayed.c: the body for the client, into `out`, of a server's error or notice; always one. */
+/* Of the statement that the gate runs; `position` is in the client's text. */
+void server_error_of(struct session *s, const struct judged *judged, struct text body,
+                     const struct error_fields *fields, int position, struct buffer *out);
+/* Of the queue's head, or of none. */
+void server_error_for(struct session *s, const struct request *head, struct text body,
+                      const struct error_fields *fields, struct buffer *out);
 
 #endif

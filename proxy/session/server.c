@@ -161,15 +161,6 @@ static void fail_completed(struct session *s, const struct request *head)
 
 /* --- errors ----------------------------------------------------------------------------------- */
 
-static const struct judged *judged_of(const struct request *request)
-{
-    if (request->execution != NULL)
-        return request->execution->judged;
-    if (request->portal != NULL)
-        return request->portal->judged;
-    return request->judged;
-}
-
 static void relay_error(struct session *s, struct text body)
 {
     buffer_clear(&s->client_out);
@@ -177,22 +168,15 @@ static void relay_error(struct session *s, struct text body)
     relay(s, buffer_text(&s->client_out));
 }
 
-/* The client's own error, with its position in the client's own text. */
+/* The server's error, as far as it may be read, with its position in the client's own text. */
 static void show_own_error(struct session *s, const struct request *head, struct text body,
                            const struct error_fields *fields)
 {
-    const struct judged *judged = judged_of(head);
-    if (fields->position == 0 || judged == NULL || text_equal(judged->original, judged->print)) {
-        relay_error(s, body);
-        return;
-    }
-    struct buffer mapped;
-    buffer_init(&mapped, LIMIT_BACKEND_MESSAGE_BYTES);
-    int position = analyse_map_position(judged->original, judged->judgement.analysis.print,
-                                        fields->position);
-    if (error_body_with_position(&mapped, body, position))
-        relay_error(s, buffer_text(&mapped));
-    buffer_release(&mapped);
+    struct buffer shown;
+    buffer_init(&shown, LIMIT_BACKEND_MESSAGE_BYTES);
+    server_error_for(s, head, body, fields, &shown);
+    relay_error(s, buffer_text(&shown));
+    buffer_release(&shown);
 }
 
 static void show_poison(struct session *s, const struct request *head,
@@ -230,12 +214,12 @@ static void show_error(struct session *s, struct request *head, struct text body
     if (head->role == ROLE_POISON) {
         bool cancelled = text_is(fields->sqlstate, "57014");
         if (cancelled)
-            relay_error(s, body);
+            show_own_error(s, head, body, fields);
         else
             show_poison(s, head, fields);
     } else if (s->gate.state == GATE_NONE && head->role == ROLE_INJECTED) {
         if (!sync_outstanding(s))
-            relay_error(s, body); /* the server skips what the client sends: it must be told */
+            show_own_error(s, head, body, fields); /* the server skips what the client sends: it must be told */
     } else if (head->role == ROLE_INJECTED || head->keep_reply ||
                (head->role == ROLE_QUIET && s->gate.state != GATE_NONE)) {
         gate_error(s, body);
@@ -265,7 +249,7 @@ static void note_failure(struct session *s, const struct request *head,
     s->batch_sqlstate[state.size] = '\0';
 }
 
-static void on_error(struct session *s, struct text body, struct text whole)
+static void on_error(struct session *s, struct text body)
 {
     struct error_fields fields;
     if (!decode_error(body, &fields)) {
@@ -274,7 +258,8 @@ static void on_error(struct session *s, struct text body, struct text whole)
     }
     struct request *head = queue_head(&s->queue);
     if (is_fatal(&fields) || head == NULL) {
-        to_client(s, whole);
+        s->client_skipping = false;
+        show_own_error(s, head, body, &fields);
         session_end(s, SESSION_END_SERVER);
         return;
     }
@@ -503,11 +488,23 @@ static void on_ready(struct session *s, struct text body)
 
 /* --- asynchronous messages -------------------------------------------------------------------- */
 
-static void on_notice(struct session *s, struct text whole)
+static void on_notice(struct session *s, struct text body)
 {
     const struct request *head = queue_head(&s->queue);
-    if (head == NULL || head->role == ROLE_CLIENT || head->keep_reply)
-        relay(s, whole);
+    struct error_fields fields;
+    struct buffer shown;
+    if (head != NULL && head->role != ROLE_CLIENT && !head->keep_reply)
+        return;
+    if (!decode_error(body, &fields)) {
+        unexpected(s);
+        return;
+    }
+    buffer_init(&shown, LIMIT_BACKEND_MESSAGE_BYTES);
+    server_error_for(s, head, body, &fields, &shown);
+    buffer_clear(&s->client_out);
+    build_message(&s->client_out, BACKEND_NOTICE, buffer_text(&shown));
+    relay(s, buffer_text(&s->client_out));
+    buffer_release(&shown);
 }
 
 static void on_parameter_status(struct session *s, struct text body, struct text whole)
@@ -532,7 +529,7 @@ void server_message(struct session *s, const struct frame *frame, struct text wh
 {
     switch (frame->type) {
     case BACKEND_NOTICE:
-        on_notice(s, whole);
+        on_notice(s, frame->body);
         break;
     case BACKEND_NOTIFICATION:
         to_client(s, whole);
@@ -541,7 +538,7 @@ void server_message(struct session *s, const struct frame *frame, struct text wh
         on_parameter_status(s, frame->body, whole);
         break;
     case BACKEND_ERROR:
-        on_error(s, frame->body, whole);
+        on_error(s, frame->body);
         break;
     case BACKEND_READY:
         on_ready(s, frame->body);

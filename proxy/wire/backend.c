@@ -32,45 +32,58 @@ static int position_from(struct text value)
                                                                                     : 0;
 }
 
-static void store_field(struct error_fields *fields, uint8_t code, struct text value)
+static struct text *text_field(struct error_fields *fields, uint8_t code)
 {
     switch (code) {
     case 'V':
-        fields->severity = value;
-        break;
-    case 'S': /* servers before 9.6, and poolers, send no V */
-        if (fields->severity.size == 0)
-            fields->severity = value;
-        break;
+        return &fields->severity;
     case 'C':
-        fields->sqlstate = value;
-        break;
+        return &fields->sqlstate;
     case 'M':
-        fields->message = value;
-        break;
+        return &fields->message;
     case 'D':
-        fields->detail = value;
-        break;
+        return &fields->detail;
     case 'H':
-        fields->hint = value;
-        break;
-    case 'P':
-        fields->position = position_from(value);
-        break;
+        return &fields->hint;
+    case 'W':
+        return &fields->context;
+    case 's':
+        return &fields->schema;
+    case 't':
+        return &fields->table;
+    case 'c':
+        return &fields->column;
+    case 'n':
+        return &fields->constraint;
+    case 'd':
+        return &fields->type;
+    case 'R':
+        return &fields->routine;
     default:
-        break;
+        return NULL;
     }
 }
 
 bool decode_error(struct text body, struct error_fields *fields)
 {
     const struct text none = TEXT("");
-    *fields = (struct error_fields){none, none, none, none, none, 0};
+    *fields = (struct error_fields){none, none, none, none, none, 0,    none,
+                                    none, none, none, none, none, none, false};
     struct cursor cursor = cursor_over(body.bytes, body.size);
     uint8_t code;
-    struct text value;
-    while (next_field(&cursor, &code, &value))
-        store_field(fields, code, value);
+    struct text value, shown = TEXT("");
+    while (next_field(&cursor, &code, &value)) {
+        struct text *field = text_field(fields, code);
+        if (field != NULL)
+            *field = value;
+        else if (code == 'P')
+            fields->position = position_from(value);
+        else if (code == 'S')
+            shown = value;
+    }
+    if (fields->severity.size == 0) /* servers before 9.6, and poolers, send no V */
+        fields->severity = shown;
+    fields->localised = !text_equal(shown, fields->severity);
     return cursor_done(&cursor);
 }
 

@@ -44,6 +44,14 @@ struct error_fields {
     struct text detail;
     struct text hint;
     int position; /* 0: none */
+    struct text context;    /* W: where in functions, COPY data, … */
+    struct text schema;     /* s, t, c, n: what it is about */
+    struct text table;
+    struct text column;
+    struct text constraint;
+    struct text type;       /* d: of a data type or domain */
+    struct text routine;    /* R: the server's C function */
+    bool localised;         /* the severity is in another language than English */
 };
 MUST_USE bool decode_error(struct text body, struct error_fields *fields);
 
