@@ -74,6 +74,7 @@ static bool columns_are_open(struct arena *arena, const struct decide_context *c
 struct reach {
     struct arena *arena;
     const struct decide_context *context;
+    bool triggers;                   /* one of the tables written has some */
     const struct relation **changed; /* whose rows are changed or go, each once */
     size_t count, capacity;
 };
@@ -89,9 +90,10 @@ static bool reads_plainly(const struct relation *relation)
     return relation->kind != 'f' && !relation->row_security;
 }
 
-static bool writes_plainly(const struct relation *relation)
+static bool writes_plainly(struct reach *reach, const struct relation *relation)
 {
-    return reads_plainly(relation) && !relation->has_triggers && !relation->has_rules;
+    reach->triggers = reach->triggers || relation->has_triggers;
+    return reads_plainly(relation) && !relation->has_rules;
 }
 
 static bool parents_are_open(const struct reach *reach, const struct relation *relation)
@@ -107,15 +109,15 @@ static bool parents_are_open(const struct reach *reach, const struct relation *r
 
 /* Partitions are covered by the rule that opens their table, but what hangs on them is their own.
  */
-static bool insert_is_open(const struct reach *reach, const struct relation *relation)
+static bool insert_is_open(struct reach *reach, const struct relation *relation)
 {
     size_t count;
-    if (!writes_plainly(relation) || !parents_are_open(reach, relation))
+    if (!writes_plainly(reach, relation) || !parents_are_open(reach, relation))
         return false;
     const struct relation *const *children =
         catalog_children(reach->context->catalog, reach->arena, relation, &count);
     for (size_t i = 0; i < count; i++)
-        if (!writes_plainly(children[i]) || !parents_are_open(reach, children[i]))
+        if (!writes_plainly(reach, children[i]) || !parents_are_open(reach, children[i]))
             return false;
     return true;
 }
@@ -147,20 +149,18 @@ static bool referencing_are_open(struct reach *reach, const struct relation *rel
     return true;
 }
 
-static bool change_is_open(struct arena *arena, const struct decide_context *context,
-                           const struct relation *relation)
+static bool change_is_open(struct reach *reach, const struct relation *relation)
 {
-    struct reach reach = {.arena = arena, .context = context};
-    add_changed(&reach, relation);
-    for (size_t next = 0; next < reach.count; next++) {
+    add_changed(reach, relation);
+    for (size_t next = 0; next < reach->count; next++) {
         size_t count;
+        const struct relation *changed = reach->changed[next];
         const struct relation *const *children =
-            catalog_children(context->catalog, arena, reach.changed[next], &count);
-        if (!insert_is_open(&reach, reach.changed[next]) ||
-            !referencing_are_open(&reach, reach.changed[next]))
+            catalog_children(reach->context->catalog, reach->arena, changed, &count);
+        if (!insert_is_open(reach, changed) || !referencing_are_open(reach, changed))
             return false;
         for (size_t i = 0; i < count; i++)
-            if (!referencing_are_open(&reach, children[i]))
+            if (!referencing_are_open(reach, children[i]))
                 return false;
     }
     return true;
@@ -177,46 +177,45 @@ static bool is_catalog(const struct action *action)
             text_is(action->object.schema, "information_schema"));
 }
 
-static bool action_is_open(struct arena *arena, const struct decide_context *context,
-                           const struct action *action)
+static bool action_is_open(struct reach *reach, const struct action *action)
 {
     const struct relation *relation = action->relation;
-    const struct reach reach = {.arena = arena, .context = context};
     if (action->verb == VERB_SELECT && is_catalog(action))
         return true;
-    if (relation == NULL || !relation_is_open(arena, context, relation))
+    if (!is_open(reach, relation))
         return false;
     switch (action->verb) {
     case VERB_SELECT:
     case VERB_LOCK:
         return reads_plainly(relation);
     case VERB_INSERT:
-        return insert_is_open(&reach, relation);
+        return insert_is_open(reach, relation);
     case VERB_UPDATE:
     case VERB_DELETE:
-        return change_is_open(arena, context, relation);
+        return change_is_open(reach, relation);
     default:
         return false;
     }
 }
 
-static bool actions_are_open(struct arena *arena, const struct decide_context *context,
-                             const struct shape *shape)
+static enum opening opening_of_actions(struct arena *arena, const struct decide_context *context,
+                                       const struct shape *shape)
 {
+    struct reach reach = {.arena = arena, .context = context};
     for (size_t i = 0; i < shape->action_count; i++)
-        if (!action_is_open(arena, context, &shape->actions[i]))
-            return false;
-    return true;
+        if (!action_is_open(&reach, &shape->actions[i]))
+            return OPENING_NONE;
+    return reach.triggers ? OPENING_BESIDES_TRIGGERS : OPENING_ALL;
 }
 
-bool statement_is_open(struct arena *arena, const struct decide_context *context,
-                       const struct shape *shape)
+enum opening statement_opening(struct arena *arena, const struct decide_context *context,
+                               const struct shape *shape)
 {
     const struct shape *runs = shape->inner != NULL ? shape->inner : shape;
     if (policy_opens_everything(context->policy))
-        return true;
+        return OPENING_ALL;
     if (context->catalog == NULL)
-        return false;
+        return OPENING_NONE;
     switch (runs->kind) {
     case STATEMENT_EMPTY:
     case STATEMENT_BEGIN:
@@ -229,16 +228,16 @@ bool statement_is_open(struct arena *arena, const struct decide_context *context
     case STATEMENT_DEALLOCATE:
     case STATEMENT_CLOSE:
     case STATEMENT_LISTEN:
-        return true; /* of no table */
-    case STATEMENT_SET:
-        return shape->setting_count > 0; /* SET CONSTRAINTS makes waiting checks run */
+        return OPENING_ALL; /* of no table */
+    case STATEMENT_SET:     /* SET CONSTRAINTS makes waiting checks run */
+        return shape->setting_count > 0 ? OPENING_ALL : OPENING_NONE;
     case STATEMENT_SELECT:
     case STATEMENT_WRITE:
     case STATEMENT_COPY_OUT:
     case STATEMENT_COPY_IN:
-        return actions_are_open(arena, context, shape);
+        return opening_of_actions(arena, context, shape);
     default:
-        return false;
+        return OPENING_NONE;
     }
 }
 

@@ -256,16 +256,27 @@ static bool is_own_input(const struct redact_scope *scope, const struct error_fi
            text_starts_with(text_behind(line, digits(line).size), ", column ");
 }
 
-static bool is_open(struct arena *arena, const struct redact_scope *scope)
+/* What a trigger does is reported with a context, but for a check that it left to the end. */
+static bool is_of_no_trigger(const struct error_fields *fields)
 {
+    return fields->context.size == 0 && !text_starts_with(fields->sqlstate, "23");
+}
+
+static bool is_open(const struct redacting *redacting)
+{
+    const struct redact_scope *scope = redacting->scope;
     if (scope->context == NULL)
         return false;
     if (policy_opens_everything(scope->context->policy))
         return true;
-    for (size_t i = 0; i < scope->statement_count; i++)
-        if (!statement_is_open(arena, scope->context, &scope->statements[i].shape))
-            return false;
-    return scope->statement_count > 0;
+    enum opening opening = scope->statement_count > 0 ? OPENING_ALL : OPENING_NONE;
+    for (size_t i = 0; i < scope->statement_count && opening != OPENING_NONE; i++) {
+        enum opening next =
+            statement_opening(redacting->arena, scope->context, &scope->statements[i].shape);
+        opening = next < opening ? next : opening;
+    }
+    return opening == OPENING_ALL ||
+           (opening == OPENING_BESIDES_TRIGGERS && is_of_no_trigger(redacting->fields));
 }
 
 /* --- writing -------------------------------------------------------------------------------------
@@ -358,7 +369,7 @@ void redact(struct buffer *out, struct arena *arena, struct text body,
             const struct error_fields *fields, int position, const struct redact_scope *scope)
 {
     const struct redacting redacting = {arena, scope, fields};
-    if (is_open(arena, scope) && error_body_with_position(out, body, position))
+    if (is_open(&redacting) && error_body_with_position(out, body, position))
         return;
     if (scope->context != NULL &&
         violation_is_open(arena, scope->context, fields->sqlstate, fields->schema, fields->table,

@@ -156,7 +156,8 @@ CASES = [
     # A statement that guesses the value learns nothing from being told it again.
     ("SELECT n, 'TREASURE-3' FROM e.numbers", "22P02", 'invalid input syntax for type integer: "..."', LEFT_OUT),
     ("SELECT id FROM e.denied", "42501", "permission denied for table ...", LEFT_OUT),
-    ("INSERT INTO e.small VALUES (11, 'x')", "44000", 'new row violates check option for view "small"', LEFT_OUT),
+    ("INSERT INTO e.small VALUES (11, 'x')", "44000", 'new row violates check option for view "small"',
+     "Failing row contains (11, x)."),
     ("INSERT INTO e.narrow VALUES (1, 'too long')", "22001", "value too long for type character varying(5)", None),
     ("SELECT 1 / 0 FROM e.people", "22012", "division by zero", None),
     ("INSERT INTO e.people (id, name, age) VALUES (8, 'x', 'many')", "22P02",

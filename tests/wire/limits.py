@@ -17,7 +17,7 @@ POLICY = """
     settings: {statement_timeout: 60s}
     rules:
       - allow: [select]
-        on: [w.t, w.child, w.log, w.slow]
+        on: ["*"]
       - allow: [insert]
         on: [w.t, w.child]
         max_rows: 5
