@@ -6,7 +6,6 @@ statement with something harmless there is allowed; with the live catalog and of
 """
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -15,11 +14,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import grammar
 import pgwire
+from corpus import HOLE, filled, slots
 from live import check, equal, main
 from wicket import BIN, SERVER_PORT, SERVER_SOCKET
 
-TEMPLATES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cases", "slots.sql")
-HOLE = re.compile("«([a-z0-9]+)»")
 SELECT_SLOTS_MIN = 62
 POLICIES = """
 listen: {address: 127.0.0.1:6432}
@@ -48,17 +46,17 @@ policies:
 
 # --- what goes into a hole -------------------------------------------------------------------------------------------
 
-# Expressions: what is harmless, its type, and a forbidden call that is of the type by itself.
+# Expressions: the hole's type, and a forbidden call that is of the type by itself.
 EXPRESSIONS = {
-    "int": ("1", "int", "shop.log_it(1)"),
-    "mod": ("3", "int", "shop.log_it(1)"),
-    "name": ("c.id", "int", "shop.log_it(1)"),
-    "text": ("'x'", "text", "pg_read_file('x')"),
-    "bool": ("true", "bool", "pg_terminate_backend(1)"),
-    "float8": ("0.5", "float8", "pg_sleep(1)"),
-    "xml": ("('<a/>'::xml)", "xml", "query_to_xml('SELECT 1', true, true, '')"),
-    "json": ("'{}'::json", "json", "shop.log_it(1)"),
-    "date": ("now()", "timestamp", "shop.log_it(1)"),
+    "int": ("int", "shop.log_it(1)"),
+    "mod": ("int", "shop.log_it(1)"),
+    "name": ("int", "shop.log_it(1)"),
+    "text": ("text", "pg_read_file('x')"),
+    "bool": ("bool", "pg_terminate_backend(1)"),
+    "float8": ("float8", "pg_sleep(1)"),
+    "xml": ("xml", "query_to_xml('SELECT 1', true, true, '')"),
+    "json": ("json", "shop.log_it(1)"),
+    "date": ("timestamp", "shop.log_it(1)"),
 }
 CALLS = [
     "pg_sleep(1)::text::{}",
@@ -90,19 +88,19 @@ COLUMNS = [
     "(SELECT c.ssn)::{}",
     "(SELECT count(*) FROM shop.orders WHERE ssn = 'x')::text::{}",
 ]
-# Other holes: what is harmless, what is forbidden.
+# Other holes: what is forbidden.
 OTHERS = {
-    "table": ("shop.orders", ["shop.staff", "hr.customers", "pg_catalog.pg_authid"]),
-    "type": ("int", ["shop.evil_dom", "shop.evil_dom[]"]),
-    "chars": ("text", ["shop.evil_dom"]),
-    "sampler": ("system", ["shop.log_it", "evil"]),
-    "op": ("<", ["OPERATOR(shop.===)", "OPERATOR(public.===)"]),
-    "call": ("generate_series(1, 2)", ["pg_sleep(1)", "shop.log_it(1)", "pg_read_file('x')", "shop.purge_old()",
-                                       "\"shop\".\"bump\"()", "dblink_exec('', '')"]),
+    "table": ["shop.staff", "hr.customers", "pg_catalog.pg_authid"],
+    "type": ["shop.evil_dom", "shop.evil_dom[]"],
+    "chars": ["shop.evil_dom"],
+    "sampler": ["shop.log_it", "evil"],
+    "op": ["OPERATOR(shop.===)", "OPERATOR(public.===)"],
+    "call": ["pg_sleep(1)", "shop.log_it(1)", "pg_read_file('x')", "shop.purge_old()", "\"shop\".\"bump\"()",
+             "dblink_exec('', '')"],
 }
 MARKERS = {"table": "hole", "type": "hole", "chars": "hole", "sampler": "hole", "op": "OPERATOR(hole.=)"}
 
-# --- fields where nothing that is judged can stand ----------------------------------------------------------------------
+# --- fields where nothing that is judged can stand -------------------------------------------------------------------
 
 ANALYSIS = """
     Query RangeTblEntry RangeTblFunction TableSampleClause WithCheckOption SortGroupClause WindowClause RowMarkClause
@@ -150,29 +148,14 @@ def in_query(node):
         node in WRITES or node in ("SelectStmt", "RawStmt") or not node.endswith("Stmt"))
 
 
-# --- templates --------------------------------------------------------------------------------------------------------
-
-
-def templates():
-    with open(TEMPLATES, encoding="utf-8") as file:
-        return [line.strip() for line in file if line.strip() and not line.startswith("--")]
-
-
-def harmless(kind):
-    return EXPRESSIONS[kind][0] if kind in EXPRESSIONS else OTHERS[kind][0]
-
-
-def filled(template, number, text):
-    """The template with `text` in its hole `number`, the others harmless; a number of None fills all harmlessly."""
-    holes = iter(range(len(HOLE.findall(template))))
-    return HOLE.sub(lambda m: text if next(holes) == number else harmless(m.group(1)), template)
+# --- templates -------------------------------------------------------------------------------------------------------
 
 
 def forbidden(kind):
     """(group, text) of all that must not pass in a hole of the kind."""
     if kind in OTHERS:
-        return [("call" if kind != "table" else "relation", text) for text in OTHERS[kind][1]]
-    _, type_name, bare = EXPRESSIONS[kind]
+        return [("call" if kind != "table" else "relation", text) for text in OTHERS[kind]]
+    type_name, bare = EXPRESSIONS[kind]
     groups = [("call", [bare, *CALLS]), ("relation", RELATIONS), ("column", COLUMNS)]
     return [(group, text if text == bare else f"({text.format(type_name)})") for group, texts in groups
             for text in texts]
@@ -188,7 +171,7 @@ def is_statement(sql):
 def fillings(groups):
     """Every statement with something forbidden of the groups in one hole; each hole has some that can be parsed."""
     found = []
-    for template in templates():
+    for template in slots():
         for number, kind in enumerate(HOLE.findall(template)):
             texts = [filled(template, number, text) for group, text in forbidden(kind) if group in groups]
             statements = [sql for sql in texts if is_statement(sql)]
@@ -200,7 +183,7 @@ def fillings(groups):
 def covered_slots():
     """Every field that leads to a hole; those of SELECT alone."""
     every, select = set(), set()
-    for template in templates():
+    for template in slots():
         for number, kind in enumerate(HOLE.findall(template)):
             tree = grammar.parse(filled(template, number, MARKERS.get(kind, "hole()")))
             paths = grammar.slots_to(tree, "hole")
@@ -212,7 +195,7 @@ def covered_slots():
     return every, select
 
 
-# --- asking -----------------------------------------------------------------------------------------------------------
+# --- asking ----------------------------------------------------------------------------------------------------------
 
 
 def judge(agent, statements, offline=False):
@@ -249,7 +232,7 @@ def report(answers, statements, wanted):
     return [f"{a['verdict']}: {sql}  [{a['reason']}]" for a, sql in zip(answers, statements) if a["verdict"] != wanted]
 
 
-# --- the tests --------------------------------------------------------------------------------------------------------
+# --- the tests -------------------------------------------------------------------------------------------------------
 
 
 def test_every_field_of_the_node_list_has_a_hole_or_a_reason():
@@ -266,13 +249,13 @@ def test_no_query_has_a_node_that_is_said_to_be_in_none():
     outside = {node for node in grammar.nodes() if not in_query(node)}
     unknown = set(ANALYSIS + OTHER_STATEMENTS) - set(grammar.nodes())
     equal(sorted(unknown), [], "names that no header has")
-    for template in templates():
-        found = grammar.node_kinds(grammar.parse(filled(template, None, ""))) & outside
+    for template in slots():
+        found = grammar.node_kinds(grammar.parse(filled(template))) & outside
         equal(sorted(found), [], template)
 
 
 def test_every_statement_is_one_that_the_server_takes_and_a_policy_allows():
-    statements = [filled(template, None, "") for template in templates()]
+    statements = [filled(template) for template in slots()]
     refused = [f"{error}: {sql}" for sql, error in zip(statements, server_errors(statements)) if error]
     equal_none(refused, "statements that the server does not take")
     for agent in ("plain", "masked"):

@@ -1,0 +1,41 @@
+-- What tests/cases/grammar.sql is written for, beside the shop.
+CREATE SCHEMA d;
+CREATE TABLE d.t (id int PRIMARY KEY, a int, b text, secret text, n int GENERATED ALWAYS AS (id * 2) STORED);
+CREATE TABLE d.u (id int PRIMARY KEY, t_id int REFERENCES d.t ON DELETE CASCADE ON UPDATE CASCADE, b text, v int);
+CREATE TABLE d.base (id int, a int, secret text);
+CREATE TABLE d.child (extra text) INHERITS (d.base);
+CREATE TABLE d.parts (id int, k int, secret text) PARTITION BY RANGE (k);
+CREATE TABLE d.part1 PARTITION OF d.parts FOR VALUES FROM (0) TO (100);
+CREATE TABLE d.part2 PARTITION OF d.parts DEFAULT;
+CREATE TYPE d.pair AS (x int, y text);
+CREATE TYPE d.mood AS ENUM ('bad', 'good');
+CREATE DOMAIN d.positive AS int CHECK (VALUE > 0);
+CREATE TABLE d.rich (id int GENERATED ALWAYS AS IDENTITY, p d.pair, m d.mood, arr int[], j jsonb, x xml, ts tsvector,
+                     q d.positive, r int4range, mr int4multirange, e bytea, bits bit(4));
+CREATE VIEW d.v AS SELECT id, a, secret AS s FROM d.t;
+CREATE VIEW d.vv AS SELECT v.id, u.b FROM d.v JOIN d.u ON u.t_id = v.id;
+CREATE VIEW d.narrow AS SELECT id, b FROM d.t WHERE a > 0 WITH CHECK OPTION;
+CREATE MATERIALIZED VIEW d.m AS SELECT id, count(*) AS c FROM d.t GROUP BY id;
+CREATE TABLE d.log (at timestamptz DEFAULT now(), what text);
+CREATE FUNCTION d.noted() RETURNS trigger LANGUAGE plpgsql AS
+  $$BEGIN INSERT INTO d.log (what) VALUES (TG_OP); RETURN NULL; END$$;
+CREATE TRIGGER noted AFTER INSERT OR UPDATE OR DELETE ON d.u FOR EACH ROW EXECUTE FUNCTION d.noted();
+CREATE VIEW d.instead AS SELECT id, b FROM d.u;
+CREATE RULE instead AS ON UPDATE TO d.instead DO INSTEAD UPDATE d.u SET b = NEW.b WHERE id = OLD.id;
+CREATE FUNCTION d.one(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
+CREATE FUNCTION d.rows(int) RETURNS SETOF d.t LANGUAGE sql STABLE SECURITY DEFINER AS 'SELECT * FROM d.t WHERE id = $1';
+CREATE FUNCTION d.add(int, int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + $2';
+CREATE FUNCTION d.secret(d.t) RETURNS text LANGUAGE sql STABLE AS 'SELECT $1.secret';
+CREATE AGGREGATE d.total(int) (SFUNC = d.add, STYPE = int, INITCOND = '0');
+CREATE OPERATOR d.#+# (LEFTARG = int, RIGHTARG = int, FUNCTION = d.add);
+CREATE PROCEDURE d.work(x int, INOUT y int DEFAULT 1) LANGUAGE sql AS 'SELECT 1';
+CREATE SEQUENCE d.seq;
+CREATE INDEX t_a ON d.t (a);
+CREATE UNIQUE INDEX t_b ON d.t (lower(b));
+INSERT INTO d.t SELECT g, g % 7, 'b' || g, 's' || g FROM generate_series(1, 50) g;
+INSERT INTO d.u SELECT g, g, 'u' || g, g FROM generate_series(1, 50) g;
+INSERT INTO d.base VALUES (1, 1, 's');
+INSERT INTO d.child VALUES (2, 2, 's', 'e');
+INSERT INTO d.parts SELECT g, g * 10, 's' FROM generate_series(1, 20) g;
+INSERT INTO d.rich (p, m, arr, j) VALUES ((1, 'y'), 'good', '{1,2}', '{"a": 1}');
+ANALYZE;
