@@ -210,7 +210,7 @@ def test_every_column_of_the_catalogs_that_is_not_listed_is_closed():
     with connect() as c:
         for relation, columns in relations.items():
             opened = [column for column in columns if (relation, column) in listed]
-            if opened and relation.startswith("pg_catalog."):
+            if opened and "tableoid" in columns and relation.startswith("pg_catalog."):
                 opened.append("tableoid")
             if opened and outcome(c, f"SELECT {', '.join(map(quote, opened))} FROM {relation} LIMIT 0") != "answered":
                 wrong.append(f"{relation}: its open columns")
