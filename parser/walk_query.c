@@ -390,7 +390,8 @@ bool walk_query(struct walk *walk, Node *tree)
 {
     bool wrote_before = walk->writes;
     walk->writes = false;
-    query(walk, NULL, tree, NULL);
+    if (!IsA(tree, SelectStmt) || !select_is_show(walk, (SelectStmt *)tree))
+        query(walk, NULL, tree, NULL);
     bool writes = walk->writes;
     walk->writes = wrote_before || writes;
     walk->shape->returns_rows =

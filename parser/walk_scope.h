@@ -239,6 +239,10 @@ bool constant_string(Node *node, struct text *value);
 bool function_by_argument(struct walk *walk, struct scope *scope, struct text name, List *arguments,
                           int location);
 
+/* True if the query only reads a setting that SHOW may show, of pg_settings by its constant name; it is
+ * then a SHOW. */
+bool select_is_show(struct walk *walk, SelectStmt *tree);
+
 /* --- walk_operator.c ------------------------------------------------------------------------ */
 
 void operator_use(struct walk *walk, List *name, int location);

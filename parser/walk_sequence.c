@@ -1,11 +1,16 @@
 /*
  * walk_sequence.c - built-ins that are judged by what a constant argument names: nextval('s') is a
- * call on the sequence, set_config('x', 'y', true) is SET LOCAL, current_setting('x') is SHOW.
+ * call on the sequence, set_config('x', 'y', true) is SET LOCAL, current_setting('x') is SHOW, and so
+ * is SELECT setting FROM pg_settings WHERE name = 'x'.
  *
  * An argument that is not a plain constant leaves them to walk_function.c, which judges the
  * function.
  */
 #include "parser/walk_scope.h"
+
+#include "parser/builtins.h"
+
+#include <string.h>
 
 /* --- names in strings ----------------------------------------------------------------------- */
 
@@ -154,17 +159,37 @@ static bool constant_boolean(Node *node, bool *value)
     return true;
 }
 
-static bool setting_change(struct walk *walk, List *arguments, int location)
+static struct text lower_case(struct walk *walk, struct text name)
 {
-    struct text name, value;
+    char *lower = arena_allocate(walk->arena, name.size + 1);
+    for (size_t i = 0; i < name.size; i++) {
+        char byte = name.bytes[i];
+        lower[i] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte;
+    }
+    return (struct text){lower, name.size};
+}
+
+/* asyncpg puts jit back by a parameter. Whether the value matters is for the rules; of settings that
+ * are not harmless an unknown value leaves the call what it is. */
+static bool value_may_be_unknown(struct walk *walk, struct text name)
+{
+    return builtin_setting(lower_case(walk, name)).class == SETTING_HARMLESS;
+}
+
+static bool setting_change(struct walk *walk, struct scope *scope, List *arguments, int location)
+{
+    struct text name, value = {0};
     bool local;
     if (list_length(arguments) != 3 || !constant_string(linitial(arguments), &name) ||
-        !constant_string(lsecond(arguments), &value) ||
-        !constant_boolean(lthird(arguments), &local) || !casts_to_plain(linitial(arguments)) ||
-        !casts_to_plain(lsecond(arguments)))
+        !constant_boolean(lthird(arguments), &local) || !casts_to_plain(linitial(arguments)))
         return false;
+    bool known = constant_string(lsecond(arguments), &value) && casts_to_plain(lsecond(arguments));
+    if (!known && !value_may_be_unknown(walk, name))
+        return false;
+    if (!known)
+        expression(walk, scope, lsecond(arguments));
     walk_setting(walk, local ? SETTING_SET_LOCAL : SETTING_SET, name,
-                 arena_text(walk->arena, value), false, location);
+                 known ? arena_text(walk->arena, value) : TEXT(""), !known, location);
     walk->shape->changes |= CHANGES_SETTINGS;
     walk->shape->volatile_functions = true;
     return true;
@@ -189,10 +214,68 @@ bool function_by_argument(struct walk *walk, struct scope *scope, struct text na
     if (arguments == NIL)
         return false;
     if (text_is(name, "set_config"))
-        return setting_change(walk, arguments, location);
+        return setting_change(walk, scope, arguments, location);
     if (text_is(name, "current_setting"))
         return setting_reading(walk, arguments, location);
     if (text_is(name, "nextval") || text_is(name, "setval") || text_is(name, "currval"))
         return sequence_call(walk, scope, name, arguments, location);
     return false;
+}
+
+/* --- pg_settings ---------------------------------------------------------------------------- */
+
+static bool is_column(Node *node, const char *name)
+{
+    if (!IsA(node, ColumnRef) || is_star(node) || list_length(((ColumnRef *)node)->fields) > 2)
+        return false;
+    return strcmp(strVal(llast(((ColumnRef *)node)->fields)), name) == 0;
+}
+
+/* name = 'x' */
+static bool names_setting(struct walk *walk, Node *where, struct text *name)
+{
+    A_Expr *tree = (A_Expr *)where;
+    return where != NULL && IsA(where, A_Expr) && tree->kind == AEXPR_OP &&
+           list_length(tree->name) == 1 && strcmp(strVal(linitial(tree->name)), "=") == 0 &&
+           !operator_is_shadowed(walk, "=") && tree->lexpr != NULL &&
+           is_column(tree->lexpr, "name") && constant_string(tree->rexpr, name) &&
+           casts_to_plain(tree->rexpr);
+}
+
+static bool is_bare(const SelectStmt *tree)
+{
+    return tree->op == SETOP_NONE && tree->valuesLists == NIL && tree->withClause == NULL &&
+           tree->intoClause == NULL && tree->distinctClause == NIL && tree->groupClause == NIL &&
+           tree->havingClause == NULL && tree->windowClause == NIL && tree->sortClause == NIL &&
+           tree->limitOffset == NULL && tree->limitCount == NULL && tree->lockingClause == NIL &&
+           list_length(tree->fromClause) == 1;
+}
+
+static bool is_pg_settings(struct walk *walk, Node *node)
+{
+    RangeVar *range = (RangeVar *)node;
+    struct object object;
+    if (!IsA(node, RangeVar) || strcmp(range->relname, "pg_settings") != 0 ||
+        (range->alias != NULL && range->alias->colnames != NIL))
+        return false;
+    return walk_relation(walk, range, &object) != NULL && text_is(object.schema, "pg_catalog");
+}
+
+bool select_is_show(struct walk *walk, SelectStmt *tree)
+{
+    struct text name;
+    ListCell *cell;
+    if (!is_bare(tree) || !names_setting(walk, tree->whereClause, &name) ||
+        !builtin_setting(lower_case(walk, name)).readable)
+        return false;
+    foreach (cell, tree->targetList) {
+        ResTarget *target = lfirst(cell);
+        if (!IsA(target, ResTarget) || target->indirection != NIL ||
+            !(is_column(target->val, "setting") || is_column(target->val, "name")))
+            return false;
+    }
+    if (tree->targetList == NIL || !is_pg_settings(walk, linitial(tree->fromClause)))
+        return false;
+    walk_setting(walk, SETTING_SHOW, name, (struct text){0}, false, -1);
+    return true;
 }

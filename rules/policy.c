@@ -43,6 +43,22 @@ bool policy_may_make_objects(const struct policy *policy)
     return policy_may(policy, VERB_SET, &search_path);
 }
 
+static bool rule_sets_roles(const struct rule *rule)
+{
+    for (size_t i = 0; i < rule->on_count; i++)
+        if (rule->on[i].any || rule->on[i].kind == OBJECT_ROLE)
+            return rule->verdict != VERDICT_REJECT && rule->verbs[VERB_SET];
+    return false;
+}
+
+bool policy_may_change_role(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->rule_count; i++)
+        if (rule_sets_roles(&policy->rules[i]))
+            return true;
+    return false;
+}
+
 static bool rule_reads_only(const struct rule *rule)
 {
     for (size_t verb = 0; verb < VERB_COUNT; verb++)

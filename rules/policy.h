@@ -142,6 +142,9 @@ struct policy {
 /* The agent may create, alter, drop, call, run code, or set search_path: names must be qualified. */
 bool policy_may_make_objects(const struct policy *policy);
 
+/* The agent may SET ROLE or SET SESSION AUTHORIZATION to some role. */
+bool policy_may_change_role(const struct policy *policy);
+
 /* No rule allows or holds anything but select, listen and execute of reading templates: the session
  * is default_transaction_read_only. */
 bool policy_reads_only(const struct policy *policy);

@@ -134,6 +134,13 @@ static enum setting_verdict judge_harmless(const struct judged *judged)
     return SETTING_PASSES;
 }
 
+/* Any value is as good as another. */
+static bool is_harmless_at_any_value(struct text name)
+{
+    return builtin_setting(name).class == SETTING_HARMLESS && !is_read_only(name) &&
+           !text_is(name, "client_min_messages");
+}
+
 static enum setting_verdict judge_by_class(const struct judged *judged)
 {
     const struct setting_use *use = judged->use;
@@ -160,6 +167,8 @@ static enum setting_verdict judge_set(const struct judged *judged)
         return reject(judged, arena_printf(judged->arena, "%.*s is pinned, and its new value is not "
                                                           "a constant",
                                            TEXT_ARGS(use->name)));
+    if (use->value_unknown && is_harmless_at_any_value(use->name))
+        return SETTING_PASSES;
     if (use->value_unknown)
         return need_rule(judged, TEXT("the new value must be a constant"));
     if (setting_always_pinned(use->name))

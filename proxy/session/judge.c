@@ -104,6 +104,8 @@ static unsigned changes_of(struct arena *arena, const struct decide_context *con
     unsigned changes = shape->changes & (CHANGES_ROLE | CHANGES_OBJECTS | CHANGES_BY_CODE);
     if (goes_back(shape->kind) && !policy_may_make_objects(context->policy))
         changes = 0;
+    if (!policy_may_change_role(context->policy)) /* so that RESET ROLE goes back to what it is */
+        changes &= ~(unsigned)CHANGES_ROLE;
     for (size_t i = 0; i < shape->setting_count; i++)
         if (moves_judging(arena, context, &shape->settings[i]))
             changes |= CHANGES_SETTINGS;
@@ -126,10 +128,19 @@ static bool is_transaction_control(enum statement_kind kind)
            kind == STATEMENT_ROLLBACK_TO;
 }
 
+/* CLOSE, UNLISTEN, DISCARD, DEALLOCATE: no name in them is looked for in a schema. */
+static bool only_ends_something(const struct shape *shape)
+{
+    return (shape->kind == STATEMENT_CLOSE || shape->kind == STATEMENT_LISTEN ||
+            shape->kind == STATEMENT_DISCARD || shape->kind == STATEMENT_DEALLOCATE) &&
+           shape->action_count == 0;
+}
+
 static bool is_independent(struct arena *arena, const struct decide_context *context,
                            const struct shape *shape, unsigned changes)
 {
-    if (is_transaction_control(shape->kind) || only_passing_settings(arena, context, shape))
+    if (is_transaction_control(shape->kind) || only_ends_something(shape) ||
+        only_passing_settings(arena, context, shape))
         return true;
     return changes == CHANGES_OBJECTS && shape->kind == STATEMENT_SELECT &&
            shape->action_count == 0 && shape->function_count == 0;

@@ -77,6 +77,37 @@ Test(session, show_reads_a_setting)
     CHECK_ACTIONS(cases);
 }
 
+Test(session, functions_and_views_of_settings_are_uses_too)
+{
+    static const struct action_case cases[] = {
+        {"SELECT set_config('DateStyle', 'ISO', false)", "SET datestyle = ISO"},
+        {"SELECT pg_catalog.set_config('jit', $1, true)", "SET LOCAL jit = ?"},
+        {"SELECT set_config('jit', shop.bump()::text, true)",
+         "call shop.bump; SET LOCAL jit = ?"},
+        {"SELECT set_config('work_mem', $1, false)", "call pg_catalog.set_config"},
+        {"SELECT set_config($1, 'off', false)", "call pg_catalog.set_config"},
+        {"SELECT set_config('jit', 'off', $1)", "call pg_catalog.set_config"},
+        {"SELECT current_setting('jit', true)", "SHOW jit"},
+        {"SELECT setting FROM pg_catalog.pg_settings WHERE name='max_index_keys'",
+         "SHOW max_index_keys"},
+        {"SELECT s.name, s.setting FROM pg_catalog.pg_settings s WHERE s.name = 'DateStyle'",
+         "SHOW datestyle"},
+        {"SELECT setting FROM pg_catalog.pg_settings WHERE name = 'data_directory'",
+         "select pg_catalog.pg_settings(setting, name)"},
+        {"SELECT setting FROM pg_catalog.pg_settings WHERE name <> 'jit'",
+         "select pg_catalog.pg_settings(setting, name)"},
+        {"SELECT setting FROM pg_catalog.pg_settings WHERE name = 'jit' OR true",
+         "select pg_catalog.pg_settings(setting, name)"},
+        {"SELECT boot_val FROM pg_catalog.pg_settings WHERE name = 'jit'",
+         "select pg_catalog.pg_settings(boot_val, name)"},
+        {"SELECT 1 FROM shop.orders WHERE id IN (SELECT 1 FROM pg_catalog.pg_settings WHERE "
+         "name = 'jit')",
+         "select shop.orders(id); select pg_catalog.pg_settings(name)"},
+    };
+
+    CHECK_ACTIONS(cases);
+}
+
 Test(session, discard_needs_no_rule)
 {
     static const struct action_case cases[] = {

@@ -21,6 +21,7 @@ enum {
     SALARIES,
     STATUS_TOTALS,
     ADDRESS_RELATION,
+    SETTINGS,
 };
 
 #define NAME(literal)                                                                              \
@@ -44,6 +45,12 @@ static const struct column orders_columns[] = {
 static const struct column items_columns[] = {
     {.name = NAME("order_id"), .number = 1, .type = INT},
     {.name = NAME("quantity"), .number = 2, .type = INT},
+};
+
+static const struct column settings_columns[] = {
+    {.name = NAME("name"), .number = 1, .type = TEXT_TYPE},
+    {.name = NAME("setting"), .number = 2, .type = TEXT_TYPE},
+    {.name = NAME("boot_val"), .number = 3, .type = TEXT_TYPE},
 };
 
 static const int16_t first_column[] = {1};
@@ -127,6 +134,12 @@ static const struct relation relations[] = {
      .kind = 'm',
      .columns = items_columns,
      .column_count = ARRAY_SIZE(items_columns)},
+    {.oid = SETTINGS,
+     .schema = NAME("pg_catalog"),
+     .name = NAME("pg_settings"),
+     .kind = 'v',
+     .columns = settings_columns,
+     .column_count = ARRAY_SIZE(settings_columns)},
     {.oid = ORDERS_PKEY,
      .schema = NAME("shop"),
      .name = NAME("orders_pkey"),

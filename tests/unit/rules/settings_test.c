@@ -52,7 +52,10 @@ static const struct {
 } cases[] = {
     {READER, SETTING_SET, "application_name", "psql", SETTING_PASSES},
     {READER, SETTING_SET_LOCAL, "datestyle", "ISO", SETTING_PASSES},
-    {READER, SETTING_SET, "datestyle", NULL, SETTING_NEEDS_RULE},
+    {READER, SETTING_SET, "datestyle", NULL, SETTING_PASSES},
+    {READER, SETTING_SET, "client_min_messages", NULL, SETTING_NEEDS_RULE},
+    {READER, SETTING_SET, "statement_timeout", NULL, SETTING_NEEDS_RULE},
+    {READER, SETTING_SET, "timezone", NULL, SETTING_REJECTED},
     {READER, SETTING_SET, "work_mem", "1GB", SETTING_NEEDS_RULE},
     {READER, SETTING_SET, "row_security", "off", SETTING_NEEDS_RULE},
     {READER, SETTING_SET, "session_replication_role", "replica", SETTING_NEEDS_RULE},

@@ -83,6 +83,13 @@ static const struct {
     {"SET ROLE bob; SELECT id FROM shop.orders", true, VERDICT_REJECT, true},
     {"SELECT shop.f(1); SELECT id FROM shop.orders", true, VERDICT_REJECT, true},
     {"SELECT id FROM shop.orders; SELECT shop.f(1)", true, VERDICT_ALLOW, false},
+    {"SET SESSION AUTHORIZATION DEFAULT; RESET ALL; CLOSE ALL; UNLISTEN *; SELECT "
+     "pg_advisory_unlock_all(); DISCARD SEQUENCES; DISCARD TEMP",
+     false, VERDICT_ALLOW, false},
+    {"RESET ROLE; SELECT id FROM shop.orders", false, VERDICT_ALLOW, false},
+    {"RESET ROLE; SELECT id FROM shop.orders", true, VERDICT_REJECT, true},
+    {"RESET ALL; UNLISTEN *; CLOSE ALL; DEALLOCATE ALL; DISCARD SEQUENCES", true, VERDICT_ALLOW,
+     false},
     {"SELECT id FROM shop.orders; ROLLBACK; SELECT id FROM shop.orders", true, VERDICT_REJECT,
      true},
 };
