@@ -4,6 +4,7 @@
  *
  * An option that is not listed fails the walk.
  */
+#include "parser/walk_scope.h"
 #include "parser/walk_utility.h"
 
 static const char *const copy_options[] = {
@@ -46,12 +47,15 @@ static void every_column(struct walk *walk, struct action *action)
 static const struct relation *copy_table(struct walk *walk, const CopyStmt *copy)
 {
     struct target target = target_relation(walk, copy->relation);
+    size_t index = walk->action_count;
     struct action *action = act(walk, copy->is_from ? VERB_INSERT : VERB_SELECT, &target);
 
     if (copy->attlist == NIL)
         every_column(walk, action);
     else if (strings_only(walk, copy->attlist))
         copied_columns(walk, action, copy->attlist);
+    if (target.relation != NULL && relation_is_view(target.relation))
+        read_view(walk, target.relation, index);
     if (copy->filename != NULL || copy->is_program)
         act(walk, VERB_COPY_FILE, &target);
     return target.relation;

@@ -47,8 +47,7 @@ static struct text system_column_name(int16_t number)
                                                         : (struct text){0};
 }
 
-static void view_column(struct walk *walk, size_t action, const struct relation *relation,
-                        int16_t number)
+void view_column(struct walk *walk, size_t action, const struct relation *relation, int16_t number)
 {
     if (number == VIEW_SOURCE_ROWS_ONLY)
         return;

@@ -171,6 +171,9 @@ void read_unknown_column(struct walk *walk, struct scope *scope, struct text nam
 /* What a view's definition reads and calls, as parts of the view's own action. */
 void read_view(struct walk *walk, const struct relation *view, size_t action);
 
+/* Adds a column of a relation behind a view, as view_source has it, to the action on that relation. */
+void view_column(struct walk *walk, size_t action, const struct relation *relation, int16_t number);
+
 void action_add_column(struct walk *walk, size_t action, struct text name);
 bool relation_is_builtin(const struct relation *relation);
 bool relation_is_view(const struct relation *relation);

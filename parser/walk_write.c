@@ -31,9 +31,35 @@ static void view_part(struct walk *walk, enum verb verb, const struct relation *
     action->view_action = view_action;
     action->relation = relation;
     action->rows_max = ROWS_UNPROVEN;
-    action->columns_unknown = verb == VERB_INSERT || verb == VERB_UPDATE;
     action->columns_why = TEXT("through a view");
     action->where_why = TEXT("a write through a view proves nothing of its tables");
+}
+
+static void write_through_view(struct walk *walk, enum verb verb, const struct relation *view,
+                               size_t view_action);
+
+/* The written columns are among those that the view's definition names, unless a rule or trigger writes
+ * something else instead. */
+static void write_to_source(struct walk *walk, enum verb verb, const struct relation *view,
+                            const struct view_source *column, const struct relation *source,
+                            size_t view_action)
+{
+    bool fresh;
+    uintptr_t *known = walk_seen(walk, seen_owner(SEEN_VIEW_WRITE, view_action), source->schema,
+                                 source->name, &fresh);
+    if (fresh) {
+        *known = walk->action_count;
+        view_part(walk, verb, source, view_action);
+    }
+    size_t action = *known;
+    if ((verb == VERB_INSERT || verb == VERB_UPDATE) && (view->has_rules || view->has_triggers))
+        walk->actions[action].columns_unknown = true;
+    else if (verb == VERB_INSERT || verb == VERB_UPDATE)
+        view_column(walk, action, source, column->column);
+    if (fresh && relation_is_view(source))
+        write_through_view(walk, verb, source, view_action);
+    if (fresh && source->has_rules)
+        view_part(walk, VERB_CODE, source, view_action);
 }
 
 static void write_through_view(struct walk *walk, enum verb verb, const struct relation *view,
@@ -44,17 +70,8 @@ static void write_through_view(struct walk *walk, enum verb verb, const struct r
     for (size_t i = 0; i < view->source_count; i++) {
         const struct relation *source =
             catalog_relation_by_oid(walk->context->catalog, view->sources[i].relation);
-        bool fresh = false;
         if (source != NULL)
-            walk_seen(walk, seen_owner(SEEN_VIEW_WRITE, view_action), source->schema, source->name,
-                      &fresh);
-        if (!fresh)
-            continue;
-        view_part(walk, verb, source, view_action);
-        if (relation_is_view(source))
-            write_through_view(walk, verb, source, view_action);
-        if (source->has_rules)
-            view_part(walk, VERB_CODE, source, view_action);
+            write_to_source(walk, verb, view, &view->sources[i], source, view_action);
     }
     walk_leave(walk);
 }

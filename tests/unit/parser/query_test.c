@@ -324,7 +324,8 @@ Test(query, shows_what_a_view_reads_and_writes)
         {"UPDATE shop.nested_totals SET order_id = 1",
          "update shop.nested_totals(order_id); view select shop.order_totals(order_id); "
          "view select shop.orders(id, total); view select shop.order_items; "
-         "view update shop.order_totals*; view update shop.orders*; view update shop.order_items*"},
+         "view update shop.order_totals(order_id); view update shop.orders(id, total); "
+         "view update shop.order_items"},
         {"INSERT INTO shop.mailbox VALUES (1)",
          "insert shop.mailbox(id); "
          "view select shop.orders(id, customer_id, status, total, notes); "
