@@ -67,8 +67,8 @@ static struct text *text_field(struct error_fields *fields, uint8_t code)
 bool decode_error(struct text body, struct error_fields *fields)
 {
     const struct text none = TEXT("");
-    *fields = (struct error_fields){none, none, none, none, none, 0,    none,
-                                    none, none, none, none, none, none, false};
+    *fields = (struct error_fields){none, none, none, none, none, 0,   none,
+                                    none, none, none, none, none, none};
     struct cursor cursor = cursor_over(body.bytes, body.size);
     uint8_t code;
     struct text value, shown = TEXT("");
@@ -83,7 +83,6 @@ bool decode_error(struct text body, struct error_fields *fields)
     }
     if (fields->severity.size == 0) /* servers before 9.6, and poolers, send no V */
         fields->severity = shown;
-    fields->localised = !text_equal(shown, fields->severity);
     return cursor_done(&cursor);
 }
 

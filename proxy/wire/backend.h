@@ -51,7 +51,6 @@ struct error_fields {
     struct text constraint;
     struct text type;       /* d: of a data type or domain */
     struct text routine;    /* R: the server's C function */
-    bool localised;         /* the severity is in another language than English */
 };
 MUST_USE bool decode_error(struct text body, struct error_fields *fields);
 

@@ -100,7 +100,7 @@ Test(backend, error_fields_are_found_and_others_passed_over)
 {
     struct error_fields fields;
     cr_assert(decode_error(TEXT("SFEHLER\0VERROR\0C23505\0Mdup\0DKey\0Hhint\0P17\0sshop\0torders\0"
-                                "Ffile.c\0L1\0Rfn\0\0"),
+                                "cstatus\0norders_pkey\0dtext\0Wcontext\0Ffile.c\0L1\0Rfn\0\0"),
                            &fields));
     CHECK_TEXT(fields.severity, "ERROR");
     CHECK_TEXT(fields.sqlstate, "23505");
@@ -108,6 +108,13 @@ Test(backend, error_fields_are_found_and_others_passed_over)
     CHECK_TEXT(fields.detail, "Key");
     CHECK_TEXT(fields.hint, "hint");
     cr_expect_eq(fields.position, 17);
+    CHECK_TEXT(fields.schema, "shop");
+    CHECK_TEXT(fields.table, "orders");
+    CHECK_TEXT(fields.column, "status");
+    CHECK_TEXT(fields.constraint, "orders_pkey");
+    CHECK_TEXT(fields.type, "text");
+    CHECK_TEXT(fields.context, "context");
+    CHECK_TEXT(fields.routine, "fn");
 }
 
 Test(backend, error_severity_falls_back_to_the_localised_one)
