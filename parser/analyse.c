@@ -241,6 +241,17 @@ static bool only_semicolons_from(const struct tokens *tokens, size_t at)
     return at == tokens->count;
 }
 
+static void note_parameters(struct work *work, const struct part *part, struct shape *shape)
+{
+    bool *used = arena_array(work->arena, shape->parameter_max, sizeof *used);
+    for (size_t i = part->first_token; i < part->end_token; i++) {
+        const struct token *token = &work->tokens.items[i];
+        if (token->kind == TOKEN_PARAM && token->number > 0)
+            used[token->number - 1] = true;
+    }
+    shape->parameters_used = used;
+}
+
 static bool find_parameter_max(struct work *work, const struct part *part, struct shape *shape)
 {
     for (size_t i = part->first_token; i < part->end_token; i++) {
@@ -255,6 +266,7 @@ static bool find_parameter_max(struct work *work, const struct part *part, struc
         if (token->number > shape->parameter_max)
             shape->parameter_max = (uint16_t)token->number;
     }
+    note_parameters(work, part, shape);
     return true;
 }
 

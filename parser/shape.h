@@ -249,6 +249,7 @@ struct shape {
     size_t function_count;
 
     uint16_t parameter_max;    /* highest $n, 0 for none */
+    const bool *parameters_used; /* parameter_max of them: is $1, $2, … written? */
     struct text summary;       /* "DELETE shop.orders": db.query.summary of OpenTelemetry */
 };
 

@@ -34,6 +34,7 @@ static const char *const condition_names[CONDITION_COUNT] = {
     [CONDITION_UNBOUNDED_COPY] = "max_rows",
     [CONDITION_HELD_FORM] = "",
     [CONDITION_UNREHEARSABLE] = "unrehearsed",
+    [CONDITION_TEMPLATE_NAME] = "",
 };
 
 const char *condition_name(enum condition condition)
@@ -215,6 +216,20 @@ static void try_rules(const struct matching *matching, struct action_decision *o
         out->failed = CONDITION_TWO_PHASE;
 }
 
+static const struct template *template_named(const struct policy *policy, struct text name)
+{
+    return template_find(policy->templates, policy->template_count, name);
+}
+
+/* The stricter of rule and template. */
+static void hold_template(const struct policy *policy, struct action_decision *out)
+{
+    const struct template *template =
+        out->action->verb == VERB_EXECUTE ? template_named(policy, out->action->object.name) : NULL;
+    if (template != NULL && template->hold && out->verdict == VERDICT_ALLOW)
+        out->verdict = VERDICT_HOLD;
+}
+
 static void decide_action(const struct matching *matching, struct action_decision *out)
 {
     *out = (struct action_decision){
@@ -226,6 +241,7 @@ static void decide_action(const struct matching *matching, struct action_decisio
         (matching->context->policy->introspection && is_open_introspection(matching->action));
     if (!is_implicit) {
         try_rules(matching, out);
+        hold_template(matching->context->policy, out);
         return;
     }
     out->verdict = VERDICT_ALLOW;
@@ -279,6 +295,21 @@ static bool says_nothing(const struct shape *shape)
             shape->kind == STATEMENT_COPY_IN || shape->kind == STATEMENT_COPY_OUT);
 }
 
+static bool executes_template(const struct policy *policy, const struct shape *shape)
+{
+    return shape->kind == STATEMENT_EXECUTE && shape->hold == 0 &&
+           template_named(policy, shape->name) != NULL;
+}
+
+/* To the server a template's name means nothing: no statement may be prepared under it, and whatever wraps
+ * an EXECUTE of it would run what is not the template. */
+static bool misuses_template(const struct policy *policy, const struct shape *shape)
+{
+    if (shape->kind == STATEMENT_PREPARE && template_named(policy, shape->name) != NULL)
+        return true;
+    return shape->inner != NULL && executes_template(policy, shape->inner);
+}
+
 static struct implied implied_actions(struct arena *arena, const struct decide_context *context,
                                       const struct shape *shape)
 {
@@ -287,6 +318,8 @@ static struct implied implied_actions(struct arena *arena, const struct decide_c
         imply_setting(&implied, &shape->settings[i]);
     if (shape->kind == STATEMENT_TWO_PHASE || says_nothing(shape))
         imply(&implied, VERB_NONE, (struct object){0});
+    if (executes_template(context->policy, shape))
+        imply(&implied, VERB_EXECUTE, (struct object){OBJECT_TEMPLATE, TEXT(""), shape->name});
     return implied;
 }
 
@@ -367,7 +400,8 @@ static void check_form(const struct decide_context *context, const struct shape 
         reject_statement(out, CONDITION_EXPLAIN_ANALYZE, TEXT(""));
     else if (is_held && is_wrapper(shape->kind))
         reject_statement(out, CONDITION_HELD_FORM, TEXT(""));
-    else if (is_held && !is_rehearsable(context, shape, out) && !every_hold_is_vouched_for(out))
+    else if (is_held && !executes_template(context->policy, shape) &&
+             !is_rehearsable(context, shape, out) && !every_hold_is_vouched_for(out))
         reject_statement(out, CONDITION_UNREHEARSABLE, TEXT(""));
     else if (shape->kind == STATEMENT_EXPLAIN)
         close_limits(out);
@@ -415,7 +449,10 @@ void decide(struct arena *arena, const struct decide_context *context, const str
     for (size_t i = 0; i < out->action_count; i++)
         add_action(out, context->policy, &out->actions[i]);
     out->verdict = out->decisive != NULL ? out->decisive->verdict : VERDICT_ALLOW;
-    if (implied.rejected)
+    if (misuses_template(context->policy, shape))
+        reject_statement(out, CONDITION_TEMPLATE_NAME,
+                         shape->kind == STATEMENT_PREPARE ? shape->name : shape->inner->name);
+    else if (implied.rejected)
         reject_statement(out, CONDITION_SETTING, implied.setting);
     else if (out->verdict == VERDICT_REJECT)
         reject_statement(out, out->decisive->failed,

@@ -41,6 +41,7 @@ enum condition {
     CONDITION_UNBOUNDED_COPY,  /* COPY TO STDOUT by a select rule that bounds no rows */
     CONDITION_HELD_FORM,       /* needs approval, but came as COPY, PREPARE, DECLARE or EXPLAIN */
     CONDITION_UNREHEARSABLE,   /* needs approval, but may not be rehearsed (spec 4.2) */
+    CONDITION_TEMPLATE_NAME,   /* the name of a template in another statement than EXECUTE */
     CONDITION_COUNT,
 };
 
@@ -66,6 +67,9 @@ struct action_decision {
  * when run; what must be held or counted is rejected in such a form. A plain EXPLAIN has no open limits.
  * Settings that need a rule, and statements that only `all` on `*` allows, are actions here too, behind
  * those of the shape.
+ *
+ * So is EXECUTE of a template: `execute` on it, held if the template says so. What its SQL can be held to
+ * (max_rows, may it be rehearsed) depends on that SQL's own shape and is not decided here.
  */
 
 struct decision {

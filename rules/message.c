@@ -358,6 +358,22 @@ static void say_unrehearsable(const struct telling *telling)
                               "the rule would have to say unrehearsed: hold.");
 }
 
+static void say_template_name(const struct telling *telling)
+{
+    struct text name = telling->decision->subject;
+    bool is_prepare = telling->shape->kind == STATEMENT_PREPARE;
+    telling->out->message = arena_printf(
+        telling->arena, "pgwicket: %.*s is a template, %s" NOTHING_RUN, TEXT_ARGS(name),
+        is_prepare ? "so nothing can be prepared under this name"
+                   : "so it runs only as a statement of its own");
+    telling->out->hint =
+        is_prepare
+            ? TEXT("Choose another name. SHOW pgwicket.templates lists the templates.")
+            : arena_printf(telling->arena, "Send EXECUTE %.*s(...) by itself, without EXPLAIN or CREATE "
+                                           "TABLE AS.",
+                           TEXT_ARGS(name));
+}
+
 /* --- which of them -------------------------------------------------------------------------------- */
 
 typedef void say_function(const struct telling *telling);
@@ -382,6 +398,7 @@ static say_function *const say[CONDITION_COUNT] = {
     [CONDITION_UNBOUNDED_COPY] = say_unbounded_copy,
     [CONDITION_HELD_FORM] = say_held_form,
     [CONDITION_UNREHEARSABLE] = say_unrehearsable,
+    [CONDITION_TEMPLATE_NAME] = say_template_name,
 };
 
 static const struct action_decision *first_held(const struct decision *decision)
@@ -396,7 +413,8 @@ static const char *preposition(enum verb verb)
 {
     if (verb == VERB_INSERT)
         return "into";
-    return verb == VERB_UPDATE || verb == VERB_CALL || verb == VERB_SET ? "of" : "on";
+    return verb == VERB_UPDATE || verb == VERB_CALL || verb == VERB_SET || verb == VERB_EXECUTE
+               ? "of" : "on";
 }
 
 static void name_object(struct telling *telling)
@@ -448,7 +466,8 @@ struct error_text message_rejected(struct arena *arena, const struct decide_cont
     if (is_about_a_setting(&telling))
         say_setting(&telling);
     else if (say[decision->failed] != NULL &&
-             (telling.action != NULL || decision->failed == CONDITION_SETTING))
+             (telling.action != NULL || decision->failed == CONDITION_SETTING ||
+              decision->failed == CONDITION_TEMPLATE_NAME))
         say[decision->failed](&telling);
     else
         out.message = TEXT("pgwicket: this statement is not allowed" NOTHING_RUN);
@@ -523,6 +542,7 @@ static const char *const reasons[CONDITION_COUNT] = {
     [CONDITION_UNBOUNDED_COPY] = "COPY by a rule without max_rows",
     [CONDITION_HELD_FORM] = "cannot be held in this form",
     [CONDITION_UNREHEARSABLE] = "held, but cannot be rehearsed",
+    [CONDITION_TEMPLATE_NAME] = "the name of a template",
 };
 
 static struct text matched_reason(struct arena *arena, const struct decision *decision)

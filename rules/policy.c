@@ -59,10 +59,19 @@ bool policy_may_change_role(const struct policy *policy)
     return false;
 }
 
-static bool rule_reads_only(const struct rule *rule)
+static bool executes(const struct rule *rule, const struct template *template)
+{
+    const struct object object = {OBJECT_TEMPLATE, TEXT(""), template->name};
+    return rule->verbs[VERB_EXECUTE] && rule_names(rule, &object);
+}
+
+static bool rule_reads_only(const struct policy *policy, const struct rule *rule)
 {
     for (size_t verb = 0; verb < VERB_COUNT; verb++)
-        if (rule->verbs[verb] && verb != VERB_SELECT && verb != VERB_LISTEN)
+        if (rule->verbs[verb] && verb != VERB_SELECT && verb != VERB_LISTEN && verb != VERB_EXECUTE)
+            return false;
+    for (size_t i = 0; i < policy->template_count; i++)
+        if (executes(rule, &policy->templates[i]) && !policy->templates[i].only_reads)
             return false;
     return !rule->all_verbs;
 }
@@ -70,7 +79,8 @@ static bool rule_reads_only(const struct rule *rule)
 bool policy_reads_only(const struct policy *policy)
 {
     for (size_t i = 0; i < policy->rule_count; i++)
-        if (policy->rules[i].verdict != VERDICT_REJECT && !rule_reads_only(&policy->rules[i]))
+        if (policy->rules[i].verdict != VERDICT_REJECT &&
+            !rule_reads_only(policy, &policy->rules[i]))
             return false;
     return true;
 }
@@ -121,7 +131,16 @@ static bool rule_names_literally(const struct rule *rule, const struct object *o
 bool policy_holds(const struct policy *policy)
 {
     for (size_t i = 0; i < policy->rule_count; i++)
-        if (policy->rules[i].verdict == VERDICT_HOLD)
+        if (policy->rules[i].verdict == VERDICT_HOLD ||
+            rule_allows_held_template(policy, &policy->rules[i]))
+            return true;
+    return false;
+}
+
+bool rule_allows_held_template(const struct policy *policy, const struct rule *rule)
+{
+    for (size_t i = 0; i < policy->template_count && rule->verdict == VERDICT_ALLOW; i++)
+        if (policy->templates[i].hold && executes(rule, &policy->templates[i]))
             return true;
     return false;
 }

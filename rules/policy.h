@@ -145,8 +145,8 @@ bool policy_may_make_objects(const struct policy *policy);
 /* The agent may SET ROLE or SET SESSION AUTHORIZATION to some role. */
 bool policy_may_change_role(const struct policy *policy);
 
-/* No rule allows or holds anything but select, listen and execute of reading templates: the session
- * is default_transaction_read_only. */
+/* No rule allows or holds anything but select, listen and execute of templates that only read: the
+ * session is default_transaction_read_only. */
 bool policy_reads_only(const struct policy *policy);
 
 /* An allow rule with all verbs on `*` that nothing before it can pre-empt, and no hidden columns:
@@ -158,6 +158,9 @@ bool policy_may(const struct policy *policy, enum verb verb, const struct object
 
 /* May a person be asked under this policy? */
 bool policy_holds(const struct policy *policy);
+
+/* Does this rule allow a template that says `hold: true`, so that it is held after all? */
+bool rule_allows_held_template(const struct policy *policy, const struct rule *rule);
 
 /* Does any rule of the policy name this object literally, and may no agent make it? (spec 3.2, views) */
 bool policy_names_literally(const struct policy *policy, const struct object *object);

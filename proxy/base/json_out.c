@@ -149,6 +149,12 @@ void json_number(struct json_out *json, double value)
     }
 }
 
+void json_decimal(struct json_out *json, struct text number)
+{
+    before_value(json);
+    buffer_append_text(json->buffer, number);
+}
+
 void json_bool(struct json_out *json, bool value)
 {
     before_value(json);

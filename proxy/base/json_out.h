@@ -24,6 +24,7 @@ void json_text(struct json_out *json, struct text value);
 void json_string(struct json_out *json, const char *value); /* NULL writes null */
 void json_int(struct json_out *json, int64_t value);
 void json_number(struct json_out *json, double value); /* null when not finite */
+void json_decimal(struct json_out *json, struct text number); /* JSON already: written as it is */
 void json_bool(struct json_out *json, bool value);
 void json_null(struct json_out *json);
 

@@ -124,6 +124,26 @@ enum {
     LIMIT_CONFIGURATION_PROBLEMS = 100,
     LIMIT_SECRET_FILE_BYTES = 8 * 1024,
 
+    /* Templates of a file, each of which is prepared at start, and the parameters of one: a person
+     * reads them, and a model gets them as a tool. */
+    LIMIT_TEMPLATES = 1000,
+    LIMIT_TEMPLATE_PARAMETERS = 100,
+
+    /* A template's `pattern`: its text, the depth of its groups, its states once repetitions are
+     * written out. A character costs a look at each state, so the texts have a limit, too: together
+     * some 10 million looks, a twentieth of a second. */
+    LIMIT_TEMPLATE_PATTERN_BYTES = 1000,
+    LIMIT_TEMPLATE_PATTERN_DEPTH = 50,
+    LIMIT_TEMPLATE_PATTERN_STATES = 1000,
+    LIMIT_TEMPLATE_PATTERN_LENGTH = 10000,
+
+    /* Levels of a JSON value that a template takes: the stack of its reader, and below what the
+     * server's own reader takes. */
+    LIMIT_TEMPLATE_JSON_DEPTH = 100,
+
+    /* The JSON Schema of one template: a file's worth of choices, each byte written as six. */
+    LIMIT_TEMPLATE_SCHEMA_BYTES = 8 * LIMIT_CONFIGURATION_BYTES,
+
     /* EXPLAIN output that is kept with a hold. */
     LIMIT_PLAN_BYTES = 64 * 1024,
 

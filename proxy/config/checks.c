@@ -64,6 +64,43 @@ static void put_in_attributes(struct reader *reader, struct agent *agent, struct
     agent->setting_values = values;
 }
 
+/* What a template takes from the agent is checked as if it had been an argument. */
+static void check_attributes(struct reader *reader, const struct agent *agent,
+                             const struct template *template, struct place place)
+{
+    for (size_t i = 0; i < template->parameter_count; i++) {
+        const struct template_parameter *parameter = &template->parameters[i];
+        const struct attribute *attribute = find_attribute(agent, parameter->attribute);
+        struct text bound, problem;
+        if (parameter->attribute.size == 0)
+            continue;
+        if (attribute == NULL) {
+            problem_error(reader->problems, place,
+                          "agent %.*s has no attribute \"%.*s\", which template %.*s takes",
+                          TEXT_ARGS(agent->name), TEXT_ARGS(parameter->attribute),
+                          TEXT_ARGS(template->name));
+            continue;
+        }
+        const struct template_value value = {.form = VALUE_TEXT, .bytes = attribute->value};
+        if (!template_check(reader->scratch, parameter, &value, &bound, &problem))
+            problem_error(reader->problems, place,
+                          "attribute %.*s of agent %.*s, for parameter %.*s of template %.*s, %.*s",
+                          TEXT_ARGS(attribute->name), TEXT_ARGS(agent->name),
+                          TEXT_ARGS(parameter->name), TEXT_ARGS(template->name), TEXT_ARGS(problem));
+    }
+}
+
+static void check_templates_of(struct reader *reader, const struct agent *agent, struct place place)
+{
+    for (size_t i = 0; i < agent->policy->template_count; i++) {
+        const struct template *template = &agent->policy->templates[i];
+        const struct object object = {OBJECT_TEMPLATE, TEXT(""), template->name};
+        bool was_read = template->rule_text.size > 0;
+        if (was_read && policy_may(agent->policy, VERB_EXECUTE, &object))
+            check_attributes(reader, agent, template, place);
+    }
+}
+
 static void check_agent(struct reader *reader, const struct whole *whole, struct agent *agent,
                         const struct agent_places *places)
 {
@@ -75,6 +112,8 @@ static void check_agent(struct reader *reader, const struct whole *whole, struct
         report_dangling(reader, &places->policy, "policy");
     else
         put_in_attributes(reader, agent, places->place);
+    if (agent->policy != NULL)
+        check_templates_of(reader, agent, places->place);
     if (find_approver(whole, agent->name) != NULL)
         problem_error(reader->problems, places->place,
                       "\"%.*s\" is an approver, too: who asks must not be who releases",
@@ -137,16 +176,45 @@ static void check_hold_rule(struct reader *reader, const struct whole *whole,
                       "a rule that holds needs the section holds, where holds are stored");
 }
 
+static bool names_a_template(const struct object_pattern *pattern, const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->template_count; i++) {
+        const struct object object = {OBJECT_TEMPLATE, TEXT(""), policy->templates[i].name};
+        if (object_pattern_matches(pattern, &object))
+            return true;
+    }
+    return false;
+}
+
+/* `all` on `*` is about much else. */
+static void check_execute(struct reader *reader, const struct policy *policy,
+                          const struct rule *rule, struct place place)
+{
+    for (size_t i = 0; i < rule->on_count && rule->verbs[VERB_EXECUTE] && !rule->all_verbs; i++) {
+        const struct object_pattern *pattern = &rule->on[i];
+        if ((pattern->any || pattern->kind == OBJECT_TEMPLATE) && !names_a_template(pattern, policy))
+            problem_error(reader->problems, place, "there is no template \"%.*s\"",
+                          TEXT_ARGS(pattern->source));
+    }
+}
+
 static void check_policy(struct reader *reader, const struct whole *whole,
                          const struct policy *policy, const struct policy_places *places)
 {
-    for (size_t i = 0; i < policy->rule_count; i++)
-        if (policy->rules[i].verdict == VERDICT_HOLD)
-            check_hold_rule(reader, whole, policy, &policy->rules[i], &places->rules[i]);
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        check_execute(reader, policy, rule, places->rules[i].on);
+        if (rule->verdict == VERDICT_HOLD || rule_allows_held_template(policy, rule))
+            check_hold_rule(reader, whole, policy, rule, &places->rules[i]);
+    }
 }
 
 void check_whole(struct reader *reader, struct whole *whole)
 {
+    for (size_t i = 0; i < whole->policies.count; i++) {
+        whole->policies.policies[i].templates = whole->templates.templates;
+        whole->policies.policies[i].template_count = whole->templates.count;
+    }
     for (size_t i = 0; i < whole->policies.count; i++)
         check_policy(reader, whole, &whole->policies.policies[i], &whole->policies.places[i]);
     for (size_t i = 0; i < whole->approvers.count; i++)

@@ -4,6 +4,7 @@
 
 #include "proxy/config/identities.h"
 #include "proxy/config/policies.h"
+#include "proxy/config/templates.h"
 
 /* Everything that refers to something else. */
 struct whole {
@@ -11,12 +12,13 @@ struct whole {
     struct agents_section agents;
     struct approvers_section approvers;
     struct policies_section policies;
+    struct templates_section templates;
     bool has_review;
     bool has_holds;
 };
 
-/* Resolves names (agents' upstreams, policies and setting values are set) and reports what dangles,
- * clashes or can never work. */
+/* Resolves names (agents' upstreams, policies and setting values, and the policies' templates are set)
+ * and reports what dangles, clashes or can never work. */
 void check_whole(struct reader *reader, struct whole *whole);
 
 #endif

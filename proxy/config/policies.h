@@ -6,7 +6,7 @@
 
 /* Where the parts of a policy stand, for checks against the rest of the file. */
 struct rule_places {
-    struct place place;
+    struct place place, on;
     struct name_list approvers;
 };
 

@@ -31,6 +31,7 @@ struct draft {
     bool has_unrehearsed;
     int unrehearsed;
     struct name_list approvers;
+    struct place on;
     struct place hold_key; /* of a key that only hold rules have */
     const char *hold_key_name;
     bool broken; /* a part of it was wrong: its meaning is not judged */
@@ -44,11 +45,7 @@ static bool read_verb(struct reader *reader, const struct node *node, struct rul
         names[count++] = verb_name((enum verb)verb);
         if (node->kind == NODE_SCALAR && text_is(node->text, verb_name((enum verb)verb))) {
             rule->verbs[verb] = true;
-            if (verb != VERB_EXECUTE)
-                return true;
-            problem_error(reader->problems, node->place,
-                          "execute, which is for templates, is not built yet");
-            return false;
+            return true;
         }
     }
     names[count] = "all";
@@ -125,6 +122,7 @@ static bool field_on(struct reader *reader, const struct field *field, const str
                      void *target)
 {
     struct draft *draft = target;
+    draft->on = node->place;
     if (node->kind == NODE_LIST && node->count == 0)
         return field_wrong(reader, node, field->expected);
     return read_patterns(reader, node, false, &draft->rule.on, &draft->rule.on_count);
@@ -302,7 +300,7 @@ bool read_policy_rules(struct reader *reader, const struct node *node, struct po
         if (rules[i].name.size == 0)
             rules[i].name = arena_printf(reader->arena, "%.*s.%zu", TEXT_ARGS(policy->name), i + 1);
         rules[i].text = rule_in_words(reader->arena, &rules[i]);
-        places->rules[i] = (struct rule_places){node->items[i].place, draft.approvers};
+        places->rules[i] = (struct rule_places){node->items[i].place, draft.on, draft.approvers};
         policy->rule_count = i + 1;
         fine = rule_is_fine && check_among_others(reader, &node->items[i], policy, i) && fine;
     }

@@ -125,7 +125,8 @@ static const struct field file_fields[] = {
      NULL, 0, 0},
     {"approvers", field_approvers, OPTIONAL, offsetof(struct file, whole.approvers),
      "a map of names and approvers", NULL, 0, 0},
-    {"templates", field_not_built, OPTIONAL, 0, NULL, NULL, 0, 0},
+    {"templates", field_templates, OPTIONAL, offsetof(struct file, whole.templates),
+     "a map of names and templates", NULL, 0, 0},
     {"policies", field_policies, REQUIRED, offsetof(struct file, whole.policies),
      "a map of names and policies", NULL, 0, 0},
 };
@@ -158,6 +159,8 @@ static void take(struct configuration *configuration, const struct file *file)
     configuration->agent_count = file->whole.agents.count;
     configuration->approvers = file->whole.approvers.approvers;
     configuration->approver_count = file->whole.approvers.count;
+    configuration->templates = file->whole.templates.templates;
+    configuration->template_count = file->whole.templates.count;
     configuration->policies = file->whole.policies.policies;
     configuration->policy_count = file->whole.policies.count;
 }

@@ -100,6 +100,8 @@ struct configuration {
     size_t approver_count;
     const struct policy *policies;
     size_t policy_count;
+    const struct template *templates; /* also in each policy */
+    size_t template_count;
 
     int references; /* atomic */
 };
