@@ -4,8 +4,8 @@
  * usage: shape CONNECTION [SCHEMA...]
  *
  * Reads lines, each a message's text in hexadecimal, and answers each with a line of JSON; an empty
- * line reads the catalog anew and has no answer. The schemas are the search path. Ends with 1 when it
- * cannot read the catalog or a line.
+ * line reads the catalog anew and has no answer. The schemas are the search path. Ends with 1 when
+ * it cannot read the catalog or a line.
  */
 #include "parser/analyse.h"
 #include "proxy/base/json_out.h"
@@ -27,19 +27,32 @@ struct place {
 static const char *kind_name(enum statement_kind kind)
 {
     static const char *const names[] = {
-        [STATEMENT_UNKNOWN] = "unknown",         [STATEMENT_EMPTY] = "empty",
-        [STATEMENT_SELECT] = "select",           [STATEMENT_WRITE] = "write",
-        [STATEMENT_COPY_OUT] = "copy out",       [STATEMENT_COPY_IN] = "copy in",
-        [STATEMENT_BEGIN] = "begin",             [STATEMENT_COMMIT] = "commit",
-        [STATEMENT_ROLLBACK] = "rollback",       [STATEMENT_SAVEPOINT] = "savepoint",
-        [STATEMENT_RELEASE] = "release",         [STATEMENT_ROLLBACK_TO] = "rollback to",
-        [STATEMENT_TWO_PHASE] = "two phase",     [STATEMENT_SET] = "set",
-        [STATEMENT_SHOW] = "show",               [STATEMENT_DISCARD] = "discard",
-        [STATEMENT_PREPARE] = "prepare",         [STATEMENT_EXECUTE] = "execute",
-        [STATEMENT_DEALLOCATE] = "deallocate",   [STATEMENT_DECLARE] = "declare",
-        [STATEMENT_FETCH] = "fetch",             [STATEMENT_CLOSE] = "close",
-        [STATEMENT_EXPLAIN] = "explain",         [STATEMENT_LISTEN] = "listen",
-        [STATEMENT_CODE] = "code",               [STATEMENT_UTILITY] = "utility",
+        [STATEMENT_UNKNOWN] = "unknown",
+        [STATEMENT_EMPTY] = "empty",
+        [STATEMENT_SELECT] = "select",
+        [STATEMENT_WRITE] = "write",
+        [STATEMENT_COPY_OUT] = "copy out",
+        [STATEMENT_COPY_IN] = "copy in",
+        [STATEMENT_BEGIN] = "begin",
+        [STATEMENT_COMMIT] = "commit",
+        [STATEMENT_ROLLBACK] = "rollback",
+        [STATEMENT_SAVEPOINT] = "savepoint",
+        [STATEMENT_RELEASE] = "release",
+        [STATEMENT_ROLLBACK_TO] = "rollback to",
+        [STATEMENT_TWO_PHASE] = "two phase",
+        [STATEMENT_SET] = "set",
+        [STATEMENT_SHOW] = "show",
+        [STATEMENT_DISCARD] = "discard",
+        [STATEMENT_PREPARE] = "prepare",
+        [STATEMENT_EXECUTE] = "execute",
+        [STATEMENT_DEALLOCATE] = "deallocate",
+        [STATEMENT_DECLARE] = "declare",
+        [STATEMENT_FETCH] = "fetch",
+        [STATEMENT_CLOSE] = "close",
+        [STATEMENT_EXPLAIN] = "explain",
+        [STATEMENT_LISTEN] = "listen",
+        [STATEMENT_CODE] = "code",
+        [STATEMENT_UTILITY] = "utility",
     };
     return names[kind];
 }
