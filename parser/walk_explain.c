@@ -91,7 +91,7 @@ void walk_explain(struct walk *walk, Node *node)
         walk_unknown(walk, "EXPLAIN", (int)nodeTag(statement->query), -1);
         return;
     }
-    inner = walk_inner(walk, statement->query, false);
+    inner = walk_inner(walk, statement->query, NULL);
     walk->shape->inner = inner;
     if (inner == NULL)
         return;

@@ -309,6 +309,22 @@ bool where_cuts(struct walk *walk, struct scope *scope, Node *where);
 bool key_proves(struct walk *walk, const struct item *target, Node *const *terms, size_t count,
                 int64_t *rows);
 
+/* --- walk_telling.c ------------------------------------------------------------------------- */
+
+/* Of what a column is compared with (no column in it): does it say anything? A pattern of LIKE, a container, a
+ * text search query; a regular expression. */
+bool is_telling_value(Node *node);
+bool is_telling_regex(Node *node);
+
+/* Built-in functions that keep what a comparison tells apart, or nearly so; those that are conditions on
+ * their first argument; those that are never below 0. */
+bool is_telling_function(const FuncCall *call);
+bool is_telling_predicate(const FuncCall *call);
+bool is_size_function(const FuncCall *call);
+
+/* An integer as written, with its sign. */
+bool constant_integer(Node *node, int64_t *value);
+
 /* Is the node a constant or parameter, under casts? */
 bool is_constant(Node *node);
 

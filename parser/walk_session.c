@@ -3,6 +3,7 @@
  *
  * Names that begin with pgwicket_ fail the walk, but for EXECUTE pgwicket_hold(N).
  */
+#include "parser/walk_scope.h"
 #include "parser/walk_utility.h"
 
 #define CURSOR_OPTIONS_KNOWN                                                                       \
@@ -25,9 +26,26 @@ static void walk_types(struct walk *walk, List *types)
         walk_type(walk, lfirst(cell));
 }
 
+/* A type that is not known fits no key. */
+static struct own_parameters declared_parameters(struct walk *walk, List *types)
+{
+    size_t count = (size_t)list_length(types), kept = 0;
+    uint32_t *oids = arena_array(walk->arena, count, sizeof(*oids));
+    ListCell *cell;
+
+    foreach (cell, types) {
+        const struct type *type =
+            IsA(lfirst(cell), TypeName) ? type_of_name(walk, lfirst(cell)) : NULL;
+
+        oids[kept++] = type != NULL ? type->oid : UINT32_MAX;
+    }
+    return (struct own_parameters){oids, kept};
+}
+
 void walk_prepare(struct walk *walk, Node *node)
 {
     PrepareStmt *statement = (PrepareStmt *)node;
+    struct own_parameters own = declared_parameters(walk, statement->argtypes);
 
     walk->shape->kind = STATEMENT_PREPARE;
     walk->shape->name = session_name(walk, statement->name, "prepared statement");
@@ -36,7 +54,7 @@ void walk_prepare(struct walk *walk, Node *node)
     if (!is_query(statement->query))
         walk_unknown(walk, "PREPARE", (int)nodeTag(statement->query), -1);
     else
-        walk->shape->inner = walk_inner(walk, statement->query, true);
+        walk->shape->inner = walk_inner(walk, statement->query, &own);
 }
 
 static bool integer_of(const Node *node, int64_t *value)
@@ -148,7 +166,7 @@ void walk_declare(struct walk *walk, Node *node)
         walk_unknown(walk, "DECLARE", (int)nodeTag(statement->query), -1);
         return;
     }
-    walk->shape->inner = walk_inner(walk, statement->query, false);
+    walk->shape->inner = walk_inner(walk, statement->query, NULL);
     if (walk->shape->inner != NULL)
         changes(walk, walk->shape->inner->changes);
 }

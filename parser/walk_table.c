@@ -455,7 +455,7 @@ void walk_into(struct walk *walk, IntoClause *into)
 /* The prepared statement would have to be judged again at this place, as EXECUTE is. */
 static void table_from_execute(struct walk *walk, Node *query)
 {
-    walk->shape->inner = walk_inner(walk, query, false);
+    walk->shape->inner = walk_inner(walk, query, NULL);
     if (!walk->context->anything_goes)
         walk_fail(walk, ANALYSE_REJECTED, "42501", -1,
                   "CREATE TABLE AS EXECUTE is not allowed; write the query itself");

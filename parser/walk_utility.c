@@ -237,7 +237,7 @@ static void append_facts(struct shape *outer, const struct shape *inner, bool ow
         outer->parameter_max = inner->parameter_max;
 }
 
-const struct shape *walk_inner(struct walk *walk, Node *statement, bool own_parameters)
+const struct shape *walk_inner(struct walk *walk, Node *statement, const struct own_parameters *own)
 {
     struct analyse_context *context = arena_allocate(walk->arena, sizeof(*context));
     struct shape *shape = arena_allocate(walk->arena, sizeof(*shape));
@@ -251,9 +251,9 @@ const struct shape *walk_inner(struct walk *walk, Node *statement, bool own_para
     if (walk->failed)
         return NULL;
     *context = *walk->context;
-    if (own_parameters) {
-        context->parameter_types = NULL;
-        context->parameter_count = 0;
+    if (own != NULL) {
+        context->parameter_types = own->types;
+        context->parameter_count = own->count;
     }
     walk_statement(&inner, statement);
     walk->unresolved_names |= inner.unresolved_names;
@@ -266,6 +266,6 @@ const struct shape *walk_inner(struct walk *walk, Node *statement, bool own_para
     append_actions(walk, &inner);
     append_settings(walk, &inner);
     append_functions(walk, &inner);
-    append_facts(walk->shape, shape, own_parameters);
+    append_facts(walk->shape, shape, own != NULL);
     return shape;
 }

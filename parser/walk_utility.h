@@ -16,10 +16,15 @@ typedef void walk_handler(struct walk *walk, Node *statement);
 /* The handler of this kind of statement; NULL if there is none. */
 walk_handler *walk_utility_handler(NodeTag tag);
 
+/* The $n that a statement inside another one declares itself (PREPARE). */
+struct own_parameters {
+    const uint32_t *types; /* pg_type.oid */
+    size_t count;
+};
+
 /* Walks a statement inside another one as a statement of its own and adds what it would do to
- * `walk`. `own_parameters`: its $n are not those of the outer statement (PREPARE). NULL if it
- * failed. */
-const struct shape *walk_inner(struct walk *walk, Node *statement, bool own_parameters);
+ * `walk`. `own` is NULL where its $n are those of the outer statement. NULL if it failed. */
+const struct shape *walk_inner(struct walk *walk, Node *statement, const struct own_parameters *own);
 
 /* --- walk_object.c: what statements name ------------------------------------------------------ */
 

@@ -148,33 +148,37 @@ static bool is_operator(const A_Expr *tree, const char *const *names, size_t cou
 
 static bool is_subject_side(const struct proof *proof, Node *node);
 
-/* Functions that keep what a comparison tells apart, or nearly so. */
-static bool is_telling_function(FuncCall *call)
+/* One argument is the subject's, the others are constants that are not 0 or '': left(column, 0). */
+static bool is_call_on_subject(const struct proof *proof, FuncCall *call)
 {
-    static const char *const names[] = {"lower", "upper", "date_trunc", "date_part", "extract",
-                                        "btrim", "ltrim", "rtrim",      "timezone",  "date"};
-    if (list_length(call->funcname) > 2)
-        return false;
-    for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
-        if (strcmp(strVal(llast(call->funcname)), names[i]) == 0)
-            return true;
+    int subjects = 0;
+    ListCell *cell;
+    foreach (cell, call->args) {
+        struct text string;
+        int64_t number;
+        if (is_subject_side(proof, lfirst(cell)))
+            subjects++;
+        else if (!is_constant(lfirst(cell)) ||
+                 (constant_string(lfirst(cell), &string) && string.size == 0) ||
+                 (constant_integer(lfirst(cell), &number) && number == 0))
+            return false;
     }
-    return false;
+    return subjects == 1;
 }
 
 static bool is_subject_call(const struct proof *proof, FuncCall *call)
 {
-    int subjects = 0;
-    if (!is_telling_function(call))
-        return false;
+    return is_telling_function(call) && is_call_on_subject(proof, call);
+}
+
+/* coalesce(column, constants) */
+static bool is_subject_or_else(const struct proof *proof, CoalesceExpr *tree)
+{
     ListCell *cell;
-    foreach (cell, call->args) {
-        if (is_subject_side(proof, lfirst(cell)))
-            subjects++;
-        else if (!is_constant(lfirst(cell)))
-            return false;
-    }
-    return subjects == 1;
+    if (!is_subject_side(proof, linitial(tree->args)))
+        return false;
+    for_each_from(cell, tree->args, 1) if (!is_constant(lfirst(cell))) return false;
+    return true;
 }
 
 /* column ->> 'key', column + interval '1 day', now() - column */
@@ -220,6 +224,9 @@ static bool is_subject_side(const struct proof *proof, Node *node)
     case T_A_Expr:
         answer = is_subject_operation(proof, (A_Expr *)node);
         break;
+    case T_CoalesceExpr:
+        answer = is_subject_or_else(proof, (CoalesceExpr *)node);
+        break;
     case T_A_Indirection:
         answer = is_subject_side(proof, ((A_Indirection *)node)->arg) &&
                  !has_reference((Node *)((A_Indirection *)node)->indirection, NULL);
@@ -239,19 +246,33 @@ static bool sides_compare(const struct proof *proof, Node *left, Node *right)
            (is_subject_side(proof, right) && is_independent(proof, left));
 }
 
-/* A pattern or container that says something: '%', '{}' and unknown ones match everything. */
-static bool is_telling_constant(Node *node)
+/* length(column) >= 0 and the like hold for every row. */
+static bool size_compares(const struct proof *proof, A_Expr *tree)
 {
-    struct text value;
-    if (!constant_string(node, &value))
+    static const char *const above[] = {">", "<>"};
+    static const char *const at_least[] = {">="};
+    int64_t number;
+    if (!IsA(tree->lexpr, FuncCall) || !is_size_function((FuncCall *)tree->lexpr) ||
+        !is_call_on_subject(proof, (FuncCall *)tree->lexpr) || has_reference(tree->rexpr, NULL))
         return false;
-    for (size_t i = 0; i < value.size; i++) {
-        unsigned char byte = (unsigned char)value.bytes[i];
-        if ((byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-            (byte >= 'A' && byte <= 'Z') || byte >= 0x80)
-            return true;
-    }
-    return false;
+    if (!constant_integer(tree->rexpr, &number))
+        return is_constant(tree->rexpr);
+    if (is_operator(tree, above, ARRAY_SIZE(above)))
+        return number >= 0;
+    return number >= 1 || !is_operator(tree, at_least, ARRAY_SIZE(at_least));
+}
+
+/* column % 2 = 0; of % 1 everything is 0. */
+static bool remainder_compares(const struct proof *proof, A_Expr *tree)
+{
+    static const char *const equal[] = {"="};
+    static const char *const modulo[] = {"%"};
+    A_Expr *left = (A_Expr *)tree->lexpr;
+    int64_t divisor;
+    return is_operator(tree, equal, 1) && IsA(left, A_Expr) && left->kind == AEXPR_OP &&
+           is_operator(left, modulo, 1) && is_subject_side(proof, left->lexpr) &&
+           constant_integer(left->rexpr, &divisor) && (divisor > 1 || divisor < -1) &&
+           is_constant(tree->rexpr);
 }
 
 static bool rows_compare(const struct proof *proof, A_Expr *tree)
@@ -270,18 +291,34 @@ static bool rows_compare(const struct proof *proof, A_Expr *tree)
     return false;
 }
 
-static bool operator_compares(const struct proof *proof, A_Expr *tree)
+/* column @> value: unlike a comparison, it may hold for every column. */
+static bool sides_tell(const struct proof *proof, Node *subject, Node *other)
 {
-    static const char *const comparisons[] = {"=", "<", "<=", ">", ">=", "<>", "&&", "<@"};
-    static const char *const containers[] = {"@>", "?", "?|", "?&"};
+    return is_subject_side(proof, subject) && is_independent(proof, other) &&
+           (has_reference(other, NULL) || is_telling_value(other));
+}
+
+static bool operator_compares(const struct proof *proof, A_Expr *tree, bool negated)
+{
+    static const char *const comparisons[] = {"=", "<", "<=", ">", ">=", "<>"};
+    static const char *const containers[] = {"@>", "<@", "&&", "?", "?|", "?&", "@?", "@@"};
+    static const char *const regexes[] = {"~", "~*"};
+    static const char *const inverse_regexes[] = {"!~", "!~*"};
     if (tree->lexpr == NULL || tree->rexpr == NULL)
         return false;
     if (IsA(tree->lexpr, RowExpr) && IsA(tree->rexpr, RowExpr))
         return rows_compare(proof, tree);
     if (is_operator(tree, comparisons, ARRAY_SIZE(comparisons)))
-        return sides_compare(proof, tree->lexpr, tree->rexpr);
-    return is_operator(tree, containers, ARRAY_SIZE(containers)) &&
-           is_subject_side(proof, tree->lexpr) && is_telling_constant(tree->rexpr);
+        return sides_compare(proof, tree->lexpr, tree->rexpr) || size_compares(proof, tree) ||
+               remainder_compares(proof, tree);
+    if (is_operator(tree, containers, ARRAY_SIZE(containers)))
+        return sides_tell(proof, tree->lexpr, tree->rexpr) ||
+               sides_tell(proof, tree->rexpr, tree->lexpr);
+    if (is_operator(tree, negated ? inverse_regexes : regexes, ARRAY_SIZE(regexes)))
+        return is_subject_side(proof, tree->lexpr) && !has_reference(tree->rexpr, NULL) &&
+               is_telling_regex(tree->rexpr);
+    return is_operator(tree, negated ? regexes : inverse_regexes, ARRAY_SIZE(regexes)) &&
+           sides_tell(proof, tree->lexpr, tree->rexpr);
 }
 
 static bool list_compares(const struct proof *proof, A_Expr *tree)
@@ -311,18 +348,21 @@ static bool array_compares(const struct proof *proof, A_Expr *tree)
         return false;
     if (tree->kind == AEXPR_OP_ANY)
         return is_operator(tree, equal, 1);
+    if (IsA(tree->rexpr, ParamRef))
+        return true;
     return IsA(tree->rexpr, A_ArrayExpr) && ((A_ArrayExpr *)tree->rexpr)->elements != NIL;
 }
 
 static bool like_compares(const struct proof *proof, A_Expr *tree, bool negated)
 {
-    bool inverse = strVal(llast(tree->name))[0] == '!';
+    bool excludes = (strVal(llast(tree->name))[0] == '!') != negated;
     Node *pattern = tree->rexpr;
     if (IsA(pattern, FuncCall) && ((FuncCall *)pattern)->args != NIL)
         pattern = linitial(((FuncCall *)pattern)->args); /* SIMILAR TO, LIKE … ESCAPE */
-    if (!is_subject_side(proof, tree->lexpr) || !is_telling_constant(pattern))
+    if (!is_subject_side(proof, tree->lexpr) || has_reference(pattern, NULL))
         return false;
-    return tree->kind != AEXPR_SIMILAR || inverse != negated;
+    return tree->kind == AEXPR_SIMILAR && !excludes ? is_telling_regex(pattern)
+                                                    : is_telling_value(pattern);
 }
 
 static bool between_compares(const struct proof *proof, A_Expr *tree)
@@ -337,7 +377,7 @@ static bool compares(const struct proof *proof, A_Expr *tree, bool negated)
         return false;
     switch (tree->kind) {
     case AEXPR_OP:
-        return operator_compares(proof, tree);
+        return operator_compares(proof, tree, negated);
     case AEXPR_IN:
         return list_compares(proof, tree);
     case AEXPR_OP_ANY:
@@ -478,6 +518,32 @@ static bool test_restricts(const struct proof *proof, BooleanTest *tree, bool ne
     return tree->booltesttype == IS_FALSE && restricts(proof, (Node *)tree->arg, true);
 }
 
+/* IS NOT NULL says nothing: it is there or it may be. */
+static bool null_test_restricts(const struct proof *proof, NullTest *tree, bool negated)
+{
+    return (tree->nulltesttype == IS_NULL) != negated && is_subject_side(proof, (Node *)tree->arg);
+}
+
+/* starts_with(column, 'x'), (column, column) OVERLAPS (…) */
+static bool predicate_restricts(const struct proof *proof, FuncCall *call)
+{
+    int subjects = 0;
+    bool tells = false;
+    ListCell *cell;
+    if (!is_telling_predicate(call))
+        return false;
+    foreach (cell, call->args) {
+        Node *argument = lfirst(cell);
+        if (is_subject_side(proof, argument))
+            subjects++;
+        else if (!is_independent(proof, argument))
+            return false;
+        else
+            tells = tells || has_reference(argument, NULL) || is_telling_regex(argument);
+    }
+    return subjects > 0 && tells;
+}
+
 static bool sublink_restricts(const struct proof *proof, SubLink *link, bool negated)
 {
     if (negated)
@@ -511,6 +577,12 @@ static bool restricts(const struct proof *proof, Node *term, bool negated)
         break;
     case T_BooleanTest:
         answer = test_restricts(proof, (BooleanTest *)term, negated);
+        break;
+    case T_NullTest:
+        answer = null_test_restricts(proof, (NullTest *)term, negated);
+        break;
+    case T_FuncCall:
+        answer = !negated && predicate_restricts(proof, (FuncCall *)term);
         break;
     case T_ColumnRef:
         answer = is_boolean_column(proof, (ColumnRef *)term);
