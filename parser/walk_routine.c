@@ -30,7 +30,7 @@ static void routine_parameters(struct walk *walk, List *parameters)
     }
 }
 
-/* SUPPORT names a function that the planner runs; SET is part of the routine. */
+/* SUPPORT names a function that the planner runs. */
 static void routine_option(struct walk *walk, DefElem *option)
 {
     List single = {.type = T_List, .length = 1, .max_length = 1};
@@ -41,7 +41,10 @@ static void routine_option(struct walk *walk, DefElem *option)
     } else if (strcmp(option->defname, "support") == 0 && option->arg != NULL &&
                IsA(option->arg, List)) {
         call_named(walk, (List *)option->arg, -1);
-    } else if (strcmp(option->defname, "set") != 0 || !IsA(option->arg, VariableSetStmt)) {
+    } else if (strcmp(option->defname, "set") == 0 && option->arg != NULL &&
+               IsA(option->arg, VariableSetStmt)) {
+        setting_of_routine(walk, (VariableSetStmt *)option->arg);
+    } else {
         single.elements = &cell;
         options_known(walk, &single, routine_options, "a routine");
     }

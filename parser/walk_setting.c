@@ -213,20 +213,28 @@ void setting_stored(struct walk *walk, VariableSetStmt *set)
 
     switch (set->kind) {
     case VAR_SET_VALUE:
-        value_of(walk, name, set->args);
+        walk_setting(walk, SETTING_SET, name, value_of(walk, name, set->args), false, -1);
         break;
     case VAR_SET_CURRENT:
-    case VAR_SET_DEFAULT:
+        walk_setting(walk, SETTING_SET, name, TEXT(""), true, -1);
+        break;
+    case VAR_SET_DEFAULT: /* takes away what an owner stored for others: for a rule to allow */
     case VAR_RESET:
+        walk_add_named(walk, VERB_SET, OBJECT_SETTING, name, -1);
         break;
     case VAR_RESET_ALL:
-        name = TEXT("*");
+        walk_add_named(walk, VERB_SET, OBJECT_SETTING, TEXT("*"), -1);
         break;
     case VAR_SET_MULTI:
     default:
         walk_unknown(walk, "SET", T_VariableSetStmt, -1);
     }
-    walk_add_named(walk, VERB_SET, OBJECT_SETTING, name, -1);
+}
+
+void setting_of_routine(struct walk *walk, VariableSetStmt *set)
+{
+    if (set->name == NULL || !text_is(lower_case_name(walk, text_from(set->name)), "search_path"))
+        setting_stored(walk, set);
 }
 
 /* --- SHOW, DISCARD --------------------------------------------------------------------------- */

@@ -140,8 +140,12 @@ void create_relation(struct walk *walk, CreateStmt *statement, bool is_code);
 
 /* --- SET in other statements: walk_setting.c -------------------------------------------------- */
 
-/* ALTER ROLE/DATABASE/SYSTEM … SET: `set` on setting:NAME. */
+/* ALTER ROLE/DATABASE/SYSTEM … SET: judged as SET; RESET is `set` on setting:NAME. */
 void setting_stored(struct walk *walk, VariableSetStmt *set);
+
+/* A routine's own SET, likewise, but for search_path: its body is opaque anyway, and a path of its own
+ * makes it safer. */
+void setting_of_routine(struct walk *walk, VariableSetStmt *set);
 
 /* BEGIN's and SET TRANSACTION's modes. `prefix` is "" or "default_". */
 void transaction_modes(struct walk *walk, List *modes, const char *prefix);

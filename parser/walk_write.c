@@ -76,6 +76,17 @@ static void write_through_view(struct walk *walk, enum verb verb, const struct r
     walk_leave(walk);
 }
 
+/* UPDATE pg_settings is set_config(), by a rule of that view. */
+static void update_of_settings(struct walk *walk, enum verb verb, const struct relation *relation)
+{
+    struct object function = {OBJECT_NAME, TEXT("pg_catalog"), TEXT("set_config")};
+    if (verb != VERB_UPDATE || !text_is(relation->schema, "pg_catalog") ||
+        !text_is(relation->name, "pg_settings"))
+        return;
+    call_action(walk, function, TEXT("changes settings"), -1);
+    walk->shape->changes |= CHANGES_BY_CODE | CHANGES_SETTINGS | CHANGES_ROLE;
+}
+
 size_t write_action(struct walk *walk, enum verb verb, const struct item *target)
 {
     const struct relation *relation = target->relation;
@@ -94,6 +105,8 @@ size_t write_action(struct walk *walk, enum verb verb, const struct item *target
         view_part(walk, VERB_CODE, relation, index);
         walk->shape->changes |= CHANGES_BY_CODE;
     }
+    if (relation != NULL)
+        update_of_settings(walk, verb, relation);
     return index;
 }
 

@@ -51,10 +51,11 @@ static bool keeps_fresh(const struct shape *shape)
     }
 }
 
-/* statement_timeout as the agent sets it: waiting for a person is never longer. */
+/* statement_timeout as the agent sets it: waiting for a person is never longer. What ALTER ROLE stores
+ * is for later sessions. */
 static void follow_timeout(struct session *s, const struct shape *shape)
 {
-    for (size_t i = 0; i < shape->setting_count; i++) {
+    for (size_t i = 0; i < shape->setting_count && shape->kind != STATEMENT_UTILITY; i++) {
         const struct setting_use *use = &shape->settings[i];
         int64_t ms;
         if (text_is(use->name, "statement_timeout") && setting_timeout_ms(use->value, &ms))

@@ -229,7 +229,11 @@ Test(ddl, routines_are_code)
         {"CREATE OR REPLACE PROCEDURE shop.p() LANGUAGE sql BEGIN ATOMIC DELETE FROM hr.salaries; "
          "END",
          "create shop.p; code shop.p"},
-        {"ALTER FUNCTION shop.bump() SECURITY DEFINER SET role = 'x'", "alter shop.bump"},
+        {"ALTER FUNCTION shop.bump() SECURITY DEFINER SET role = 'x'",
+         "alter shop.bump; set role:x"},
+        {"ALTER FUNCTION shop.bump() SET search_path = pg_catalog", "alter shop.bump"},
+        {"ALTER FUNCTION shop.bump() SET work_mem = '1GB'", "alter shop.bump; SET work_mem = 1GB"},
+        {"ALTER FUNCTION shop.bump() RESET ALL", "alter shop.bump; set setting:*"},
     };
 
     CHECK_ACTIONS(cases);
@@ -342,9 +346,9 @@ Test(ddl, roles_and_their_memberships)
         {"CREATE USER u PASSWORD 'x' VALID UNTIL 'y' CONNECTION LIMIT 3", "create role:u"},
         {"ALTER ROLE bob SUPERUSER", "alter role:bob"},
         {"ALTER GROUP g ADD USER bob", "alter role:g; grant role:bob"},
-        {"ALTER ROLE bob SET search_path = x", "alter role:bob; set setting:search_path"},
+        {"ALTER ROLE bob SET search_path = x", "alter role:bob; SET search_path = x"},
         {"ALTER ROLE ALL IN DATABASE d RESET ALL", "alter role:*; alter database:d; set setting:*"},
-        {"ALTER USER CURRENT_USER SET role TO x", "alter role:current_user; set setting:role"},
+        {"ALTER USER CURRENT_USER SET role TO x", "alter role:current_user; set role:x"},
     };
 
     CHECK_ACTIONS(cases);
@@ -356,11 +360,13 @@ Test(ddl, databases_tablespaces_and_configuration)
         {"CREATE DATABASE d OWNER bob TEMPLATE template0", "create database:d; grant role:bob"},
         {"CREATE DATABASE d FROBNICATE 3", "rejected: pgwicket: option frobnicate of DATABASE is "
                                            "not known to pgwicket; nothing was run"},
-        {"ALTER DATABASE d SET work_mem = 4", "alter database:d; set setting:work_mem"},
+        {"ALTER DATABASE d SET work_mem FROM CURRENT", "alter database:d; SET work_mem = ?"},
+        {"ALTER DATABASE d RESET work_mem", "alter database:d; set setting:work_mem"},
+        {"ALTER DATABASE d SET work_mem = 4", "alter database:d; SET work_mem = 4"},
         {"ALTER DATABASE d CONNECTION LIMIT 3", "alter database:d"},
         {"ALTER DATABASE d SET TABLESPACE ts", "alter database:d"},
         {"ALTER DATABASE d REFRESH COLLATION VERSION", "alter database:d"},
-        {"ALTER SYSTEM SET statement_timeout = 0", "alter (none); set setting:statement_timeout"},
+        {"ALTER SYSTEM SET statement_timeout = 0", "alter (none); SET statement_timeout = 0"},
         {"ALTER SYSTEM RESET ALL", "alter (none); set setting:*"},
         {"ALTER TABLESPACE ts RESET (seq_page_cost)", "alter tablespace:ts"},
         {"ALTER TABLE ALL IN TABLESPACE a SET TABLESPACE b",

@@ -98,6 +98,9 @@ Test(session, functions_and_views_of_settings_are_uses_too)
          "select pg_catalog.pg_settings(setting, name)"},
         {"SELECT setting FROM pg_catalog.pg_settings WHERE name = 'jit' OR true",
          "select pg_catalog.pg_settings(setting, name)"},
+        {"UPDATE pg_catalog.pg_settings SET setting = 'off' WHERE name = 'jit'",
+         "update pg_catalog.pg_settings(setting); call pg_catalog.set_config; read "
+         "pg_catalog.pg_settings(name)"},
         {"SELECT boot_val FROM pg_catalog.pg_settings WHERE name = 'jit'",
          "select pg_catalog.pg_settings(boot_val, name)"},
         {"SELECT 1 FROM shop.orders WHERE id IN (SELECT 1 FROM pg_catalog.pg_settings WHERE "
