@@ -66,6 +66,12 @@ struct template {
     bool only_reads;       /* its SQL is a plain SELECT of nothing but harmless built-ins */
 };
 
+/* What the configuration says of an agent; a parameter may come `from` it. */
+struct attribute {
+    struct text name;
+    struct text value;
+};
+
 /* NULL if there is none of this name. */
 const struct template *template_find(const struct template *templates, size_t count, struct text name);
 

@@ -210,6 +210,11 @@ static void print_statement(FILE *out, const json_t *hold)
 {
     heading(out, "Statement");
     fputs("  ", out);
+    if (hold_word(hold, "template")[0] != '\0') {
+        fputs("of template ", out);
+        print_word(out, hold, "template");
+        fputs(": ", out);
+    }
     print_word(out, hold, "statement");
     fputc('\n', out);
     size_t i;

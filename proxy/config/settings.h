@@ -45,11 +45,6 @@ struct upstream_settings {
     unsigned accept_risks;
 };
 
-struct attribute {
-    struct text name;
-    struct text value;
-};
-
 struct agent {
     struct text name;
     bool has_secret;

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCHEMA_VERSION = 1, BUSY_MS = 1000, APPLICATION_ID = 0x70677768 };
+enum { SCHEMA_VERSION = 2, BUSY_MS = 1000, APPLICATION_ID = 0x70677768 };
 
 #define NEWEST_FIRST " ORDER BY id DESC"
 #define SOME_OLD     "SELECT id FROM hold WHERE finished BETWEEN 1 AND ? LIMIT 100"
@@ -57,7 +57,7 @@ static const char *const schema_texts[] = {
     "CREATE INDEX hold_match ON hold (\"match\")",
     "CREATE INDEX hold_finished ON hold (finished)",
     APPROVAL_CREATE,
-    "INSERT INTO schema VALUES (1)",
+    "INSERT INTO schema VALUES (2)",
 };
 
 static bool fail(struct database *database, const char *what, const char *why)

@@ -67,6 +67,7 @@ static void digest_statement(struct digest *digest, const struct hold *hold)
 {
     digest_field(digest, hold->agent);
     digest_field(digest, hold->upstream);
+    digest_field(digest, hold->template);
     digest_field(digest, hold->statement);
     digest_number(digest, hold->type_count);
     for (size_t i = 0; i < hold->type_count; i++)
@@ -160,7 +161,7 @@ static const size_t text_fields[] = {
     FIELD(run_session),    FIELD(xid),
     FIELD(backend_start),  FIELD(system_identifier),
     FIELD(outcome_tag),    FIELD(outcome_error),
-    FIELD(outcome_effect),
+    FIELD(outcome_effect), FIELD(template),
 };
 
 static void copy_lists(struct arena *arena, struct hold *copy, const struct hold *hold)

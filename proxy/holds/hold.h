@@ -73,6 +73,7 @@ struct hold {
     struct text session;
 
     /* What will run. */
+    struct text template;         /* whose SQL `statement` is; empty: the agent's own */
     struct text statement;        /* the checked print: shown, and run byte for byte */
     const uint32_t *types;        /* parameter types as the client or the server gave them */
     size_t type_count;
@@ -126,10 +127,10 @@ struct hold {
     uint8_t sample_secret[16];   /* for the random sample of rows */
 };
 
-/* Over statement, types, values, settings, effect, agent, upstream: what the approver was shown. */
+/* Over template, statement, types, values, settings, effect, agent, upstream: what the approver was shown. */
 void hold_digest(const struct hold *hold, uint8_t digest[SHA256_SIZE]);
 
-/* Over agent, upstream, statement, types, values, settings: equal means "the same sent again". Values
+/* Over agent, upstream, template, statement, types, values, settings: equal means "the same sent again". Values
  * are compared as they were sent, so the same value in another wire format is another statement. */
 void hold_match(const struct hold *hold, uint8_t match[SHA256_SIZE]);
 

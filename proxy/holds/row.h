@@ -28,6 +28,7 @@
     X(verb, WORDS)                                                                                 \
     X(client, WORDS)                                                                               \
     X(session, WORDS)                                                                              \
+    X(template, WORDS)                                                                             \
     X(statement, WORDS)                                                                            \
     X(types, TYPES)                                                                                \
     X(values_wire, BLOB)                                                                           \

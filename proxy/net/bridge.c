@@ -66,6 +66,8 @@ static void port_view(void *context, struct session_view *view)
         .policy = reference->agent != NULL ? reference->agent->policy : NULL,
         .catalog = reference->catalog,
         .setting_values = reference->agent != NULL ? reference->agent->setting_values : NULL,
+        .attributes = reference->agent != NULL ? reference->agent->attributes : NULL,
+        .attribute_count = reference->agent != NULL ? reference->agent->attribute_count : 0,
         .upstream_name = conn->agent->upstream->name,
         .generation = generation << 32 | (catalog & 0xffffffffu),
         .audit_raw = reference->configuration->audit_raw,

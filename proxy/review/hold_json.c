@@ -203,6 +203,8 @@ static void keys_when(struct json_out *json, const struct hold *hold, struct ins
 
 static void keys_what(struct json_out *json, const struct hold *hold)
 {
+    if (hold->template.size > 0)
+        json_key_text(json, "template", hold->template);
     json_key_text(json, "statement", hold->statement);
     key_visible(json, "statement_visible", hold->statement);
     key_parameters(json, hold);

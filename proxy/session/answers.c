@@ -69,6 +69,54 @@ bool answers_wants_holds(const struct judged *judged)
     return what != NULL && text_is(*what, "holds");
 }
 
+static bool may_execute(const struct policy *policy, const struct template *template)
+{
+    const struct object object = {OBJECT_TEMPLATE, TEXT(""), template->name};
+    return policy_may(policy, VERB_EXECUTE, &object);
+}
+
+/* What the agent is told besides the owner's words. */
+static struct text template_in_words(struct arena *arena, const struct template *template)
+{
+    struct text words = template->description;
+    if (template->hold)
+        words = arena_printf(arena, "%.*s%sA person must approve each run.", TEXT_ARGS(words),
+                             words.size > 0 ? " " : "");
+    if (template->max_rows != LIMIT_NONE)
+        words = arena_printf(arena, "%.*s%sAt most %lld rows.", TEXT_ARGS(words),
+                             words.size > 0 ? " " : "", (long long)template->max_rows);
+    return words;
+}
+
+static void show_templates(struct judged *judged)
+{
+    const struct policy *policy = judged->view.policy;
+    struct table table = table_begin("name, description, parameters");
+    for (size_t i = 0; i < policy->template_count; i++) {
+        const struct template *template = &policy->templates[i];
+        if (!may_execute(policy, template))
+            continue;
+        const struct text row[] = {template->name, template_in_words(&judged->arena, template),
+                                   template_json_schema(&judged->arena, template)};
+        table_row(&table, row, ARRAY_SIZE(row));
+    }
+    table_end(&table, judged, 3);
+}
+
+static void show_policy_templates(struct judged *judged, struct table *table)
+{
+    const struct policy *policy = judged->view.policy;
+    for (size_t i = 0; i < policy->template_count; i++) {
+        const struct template *template = &policy->templates[i];
+        if (!may_execute(policy, template))
+            continue;
+        const struct text row[] = {
+            arena_printf(&judged->arena, "template: EXECUTE %.*s", TEXT_ARGS(template->rule_text)),
+            template_in_words(&judged->arena, template)};
+        table_row(table, row, ARRAY_SIZE(row));
+    }
+}
+
 static void show_policy(struct judged *judged)
 {
     const struct policy *policy = judged->view.policy;
@@ -83,6 +131,7 @@ static void show_policy(struct judged *judged)
             TEXT("This column is hidden from you.")};
         table_row(&table, row, ARRAY_SIZE(row));
     }
+    show_policy_templates(judged, &table);
     const struct text last[] = {TEXT("everything else is rejected"), TEXT("")};
     table_row(&table, last, ARRAY_SIZE(last));
     table_end(&table, judged, ARRAY_SIZE(last));
@@ -96,8 +145,7 @@ void answers_rewrite(struct judged *judged)
     if (text_is(*what, "policy")) {
         show_policy(judged);
     } else if (text_is(*what, "templates")) {
-        struct table table = table_begin("name, description, parameters");
-        table_end(&table, judged, 3);
+        show_templates(judged);
     } else if (!text_is(*what, "holds")) {
         judged->judgement.verdict = VERDICT_REJECT;
         judged->judgement.error = (struct error_text){

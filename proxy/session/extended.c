@@ -144,6 +144,25 @@ static bool keep_bind(struct portal *portal, const struct bind_message *message)
     return !portal->bind.overflow;
 }
 
+/* A Bind whose values are kept: for the gate, or since a template's are checked and written anew. */
+static void bind_kept(struct session *s, struct portal *portal, const struct bind_message *message)
+{
+    struct judged *judged = portal->judged;
+    struct error_text error = {0};
+    bool of_template = judged_call(judged) != NULL && judged->stored == NULL;
+    bool kept = of_template ? template_keep_bind(portal, message, &error) : keep_bind(portal, message);
+    if (!kept && of_template) {
+        s->statement_number++;
+        refuse(s, judged, &error, 0);
+    } else if (!kept) {
+        refuse_message(s, "08P01", TEXT("pgwicket: Bind message cannot be kept for this statement"));
+    } else if (judged_gated(judged)) {
+        gate_bind(s, portal, message);
+    } else {
+        bind_relay(s, portal, message->portal, message->statement, buffer_text(&portal->bind));
+    }
+}
+
 static enum step bind_judged(struct session *s, struct judged *judged,
                              const struct bind_message *message)
 {
@@ -159,12 +178,10 @@ static enum step bind_judged(struct session *s, struct judged *judged,
             return STEP_DONE;
     }
     struct portal *portal = portal_new(judged);
-    if (!judged_gated(judged))
-        bind_relay(s, portal, message->portal, message->statement, message->after_statement);
-    else if (keep_bind(portal, message))
-        gate_bind(s, portal, message);
+    if (judged_gated(judged) || judged_call(judged) != NULL)
+        bind_kept(s, portal, message);
     else
-        refuse_message(s, "08P01", TEXT("pgwicket: Bind message cannot be kept for this statement"));
+        bind_relay(s, portal, message->portal, message->statement, message->after_statement);
     portal_release(portal);
     return STEP_DONE;
 }

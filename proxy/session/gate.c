@@ -123,7 +123,12 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
                                           .setting_values = portal->judged->view.setting_values};
     const struct decide_context decide_context = judge_decide_context(&context);
     struct decision *decision = arena_allocate(&portal->arena, sizeof *decision);
-    decide(&portal->arena, &decide_context, gate_shape(&s->gate), numbers, decision);
+    const struct template_call *call = judged_call(portal->judged);
+    if (call != NULL)
+        template_call_decide(&portal->arena, &decide_context, call, gate_shape(&s->gate), numbers,
+                             decision);
+    else
+        decide(&portal->arena, &decide_context, gate_shape(&s->gate), numbers, decision);
     portal->decision = decision;
     return decision;
 }
@@ -131,12 +136,7 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
 static struct error_text rejection(struct session *s, const struct numbers *numbers)
 {
     const struct portal *portal = s->gate.portal;
-    const struct judge_context context = {.policy = portal->judged->view.policy,
-                                          .catalog = portal->judged->view.catalog,
-                                          .setting_values = portal->judged->view.setting_values};
-    const struct decide_context decide_context = judge_decide_context(&context);
-    return message_rejected(&s->gate.arena, &decide_context, gate_shape(&s->gate), portal->decision,
-                            numbers);
+    return judged_rejection(&s->gate.arena, portal->judged, portal->decision, numbers);
 }
 
 void gate_fail_with(struct session *s, const struct error_text *error)
@@ -273,8 +273,7 @@ static int map_explain_position(const struct judged *judged, int position)
     enum { PREFIX = sizeof "EXPLAIN (VERBOSE, FORMAT JSON) " - 1 };
     if (position <= PREFIX)
         return 0;
-    return analyse_map_position(judged->original, judged->judgement.analysis.print,
-                                position - PREFIX);
+    return judged_map_position(judged, position - PREFIX);
 }
 
 void gate_error(struct session *s, struct text body)
@@ -288,8 +287,7 @@ void gate_error(struct session *s, struct text body)
     if (judged != NULL && fields.position > 0 && gate->state == GATE_ESTIMATE)
         position = map_explain_position(judged, fields.position);
     else if (judged != NULL && fields.position > 0 && gate->state < GATE_HOLD_RUN)
-        position = analyse_map_position(judged->original, judged->judgement.analysis.print,
-                                        fields.position);
+        position = judged_map_position(judged, fields.position);
     if (judged != NULL)
         server_error_of(s, judged, body, &fields, position, &gate->error);
     else
@@ -417,13 +415,11 @@ static void estimate_or_proceed(struct session *s)
     gate_proceed(s);
 }
 
-void gate_query(struct session *s, struct judged *judged)
+void gate_query(struct session *s, struct portal *portal)
 {
-    struct portal *portal = portal_new(judged);
     portal->statement_number = s->statement_number;
     gate_begin(s, portal, ORIGIN_QUERY);
-    portal_release(portal);
-    if (judged->stored != NULL)
+    if (portal->judged->stored != NULL)
         hold_start_stored(s);
     else
         estimate_or_proceed(s);
@@ -463,7 +459,7 @@ void gate_send_converted(struct session *s, struct text sql)
     s->batch_writes = true;
 }
 
-static void close_unnamed(struct session *s)
+void close_unnamed(struct session *s)
 {
     send_close(s, ROLE_QUIET, 'S', TEXT(""));
     send_close(s, ROLE_QUIET, 'P', TEXT(""));

@@ -129,27 +129,12 @@ static void reject_lookup(struct judged *judged, const struct error_text *error)
     judged->judgement.error = *error;
 }
 
-/* The stored statement, judged as it would be now, under the name of the hold. */
-static struct judged *judge_stored(struct session *s, const struct hold *hold)
-{
-    struct buffer types;
-    buffer_init(&types, LIMIT_HELD_BYTES);
-    for (size_t i = 0; i < hold->type_count; i++)
-        buffer_append_u32(&types, hold->types[i]);
-    const struct parse_message parse = {.type_count = (uint16_t)hold->type_count,
-                                        .types = types.bytes};
-    struct judged *stored = session_judge(s, hold->statement, &parse);
-    buffer_release(&types);
-    judged_set_stored(stored, hold);
-    return stored;
-}
-
 static void use_hold(struct session *s, struct judged **judged)
 {
     const struct hold *hold = s->lookup.hold_count == 1 ? s->lookup.holds[0] : NULL;
     struct error_text error;
     if (hold != NULL && (hold->state == HOLD_PENDING || hold->state == HOLD_RELEASED)) {
-        struct judged *stored = judge_stored(s, hold);
+        struct judged *stored = session_judge_stored(s, hold);
         judged_release(*judged);
         *judged = stored;
         return;

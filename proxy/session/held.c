@@ -244,6 +244,16 @@ static void describe_origin(struct session *s, struct arena *arena, struct hold 
     hold->run_within_us = policy->hold_run_within_us;
 }
 
+/* The rule may allow what the template itself holds. */
+static void describe_template(struct arena *arena, const struct template_call *call, struct hold *hold)
+{
+    if (call == NULL)
+        return;
+    hold->template = arena_text(arena, call->template->name);
+    if (call->template->hold)
+        hold->rule_text = arena_printf(arena, "template %.*s: hold", TEXT_ARGS(call->template->rule_text));
+}
+
 /* What the approver reads and what will run: with the schemas that the names were found in. */
 static struct text text_to_hold(const struct analysis *analysis)
 {
@@ -257,6 +267,7 @@ struct hold *held_describe(struct session *s, struct arena *arena, struct error_
     struct hold *hold = arena_allocate(arena, sizeof *hold);
     describe_origin(s, arena, hold);
     describe_rules(arena, portal->decision, hold);
+    describe_template(arena, judged_call(portal->judged), hold);
     describe_settings(s, arena, hold);
     hold->statement = arena_text(arena, text_to_hold(&portal->judged->judgement.analysis));
     hold->values_wire = arena_text(arena, gate_values(portal));

@@ -8,6 +8,7 @@
  *   copy.c         CopyData CopyDone CopyFail
  *   send.c         everything that goes upstream: queue entries, injected sequences, poison
  *   server.c       replies: relaying, errors, rows, ReadyForQuery
+ *   template_run.c EXECUTE of a template in both query protocols
  *   transaction.c  what a transaction has done so far: fresh or not, preamble
  *   gate.c         limited and held statements: estimate, run, look, decide
  *   gate_hold.c    holds: store, wait, claim, run, record, commit
@@ -27,6 +28,7 @@
 #include "proxy/session/names.h"
 #include "proxy/session/queue.h"
 #include "proxy/session/session.h"
+#include "proxy/session/template_call.h"
 #include "proxy/wire/backend.h"
 #include "proxy/wire/build.h"
 #include "proxy/wire/frontend.h"
@@ -43,8 +45,9 @@ struct judged {
     struct text original;
     struct text print;              /* what goes upstream */
     struct judgement judgement;
-    struct text type_bytes;         /* Parse's parameter types, network order */
-    uint16_t type_count;
+    struct text client_types;       /* Parse's parameter types, network order */
+    struct text type_bytes;         /* … as they go upstream: the same, but for a template its own */
+    uint16_t type_count;            /* of type_bytes */
     struct text described_types;    /* from ParameterDescription, network order; empty: not described */
     const struct hold *stored;      /* stands for this hold: EXECUTE pgwicket_hold(N) */
     int64_t judge_us;
@@ -53,8 +56,6 @@ struct judged {
 struct judged *judged_retain(struct judged *judged);
 void judged_release(struct judged *judged); /* NULL is fine */
 
-/* It stands for this hold: its text is sent. */
-void judged_set_stored(struct judged *judged, const struct hold *hold);
 
 /* The only statement of the text, or NULL. */
 const struct statement *judged_single(const struct judged *judged);
@@ -62,6 +63,16 @@ const struct decision *judged_decision(const struct judged *judged);
 
 /* Does it need the gate: an open limit of a write, a cost to be asked for, or a hold? */
 bool judged_gated(const struct judged *judged);
+
+/* The template that it executes, or NULL. */
+const struct template_call *judged_call(const struct judged *judged);
+
+/* Where a position in what was sent is in what the client wrote; 0: nowhere. */
+int judged_map_position(const struct judged *judged, int position);
+
+/* Why `decision`, made of it with numbers, rejects. */
+struct error_text judged_rejection(struct arena *arena, const struct judged *judged,
+                                   const struct decision *decision, const struct numbers *numbers);
 
 /* A portal, or a cursor made by DECLARE. Counted. */
 struct portal {
@@ -243,6 +254,8 @@ struct session {
     struct gate gate;
     struct lookup lookup;
     size_t limited_outstanding;   /* selects with a row limit in the queue */
+    struct buffer late;           /* of a Query in the extended protocol: RowDescription until the first
+                                     row, CommandComplete until ReadyForQuery */
     bool batch_failed;            /* an error came since the last ReadyForQuery */
     char batch_sqlstate[6];
     char savepoints[16][64];      /* set after a hold ran in this transaction */
@@ -268,6 +281,8 @@ enum step session_ready_to_judge(struct session *s);
 
 /* statement.c: judges a text under the present view; never NULL. */
 struct judged *session_judge(struct session *s, struct text sql, const struct parse_message *parse);
+/* The statement of a hold, under the name of the hold. */
+struct judged *session_judge_stored(struct session *s, const struct hold *hold);
 /* Judged before; judged again if policy or catalog changed since. Retained for the caller. */
 struct judged *session_judge_again(struct session *s, struct judged *judged);
 
@@ -306,6 +321,19 @@ unsigned shape_relevant_changes(const struct judged *judged, const struct shape 
 /* Its own code, or that of what it executes or fetches from. */
 bool shape_runs_code(struct session *s, const struct shape *shape);
 unsigned target_changes(const struct portal *target); /* NULL: none */
+
+/* template_run.c */
+/* Fills portal->bind with a template's values; NULL: of a Query. False and `error` if they do not fit. */
+MUST_USE bool template_keep_bind(struct portal *portal, const struct bind_message *message,
+                                 struct error_text *error);
+/* Sends the portal of a Query that executes a template and needs no gate. */
+void template_query_relay(struct session *s, struct portal *portal);
+/* For the client: its own parameters in the place of the template's. */
+void template_relay_parameters(struct session *s, const struct template_call *call);
+/* A reply to such a Query: true if it waits in s->late, is swallowed; what waited before it goes out. */
+bool late_keep(struct session *s, const struct request *head, const struct frame *frame,
+               struct text whole);
+void late_relay(struct session *s);
 
 /* send.c. Each appends to the queue what it sends. */
 struct request *send_request(struct session *s, enum request_kind kind, enum request_role role);
@@ -356,7 +384,7 @@ bool transaction_is_fresh(const struct session *s);
 void transaction_replay(struct session *s); /* sends the preamble */
 
 /* gate.c */
-void gate_query(struct session *s, struct judged *judged);
+void gate_query(struct session *s, struct portal *portal);
 void gate_bind(struct session *s, struct portal *portal, const struct bind_message *bind);
 void gate_execute(struct session *s, struct portal *portal, struct text name);
 void gate_error(struct session *s, struct text body); /* keeps it */
@@ -364,6 +392,8 @@ void gate_after_error(struct session *s);             /* acts on it, once the qu
 void gate_drained(struct session *s);                 /* everything outstanding is answered */
 void gate_run(struct session *s);
 void gate_send_converted(struct session *s, struct text sql);
+/* What a Query does to the client's unnamed statement and portal. */
+void close_unnamed(struct session *s);
 void gate_statement_ran(struct session *s, struct command_tag tag);
 void gate_row(struct session *s, enum injected_purpose purpose, struct text body);
 void gate_kept(struct session *s, const struct frame *frame, struct text whole);

@@ -4,6 +4,7 @@
  */
 #include "proxy/session/judge.h"
 
+#include "proxy/session/template_call.h"
 #include "rules/settings.h"
 
 #include <string.h>
@@ -146,6 +147,29 @@ static bool is_independent(struct arena *arena, const struct decide_context *con
            shape->action_count == 0 && shape->function_count == 0;
 }
 
+/* A template runs by its own EXECUTE, in a message of its own; nothing else can make it run. */
+static bool reject_template_in_company(const struct policy *policy, struct judgement *out)
+{
+    const struct analysis *analysis = &out->analysis;
+    for (size_t i = 0; i < analysis->statement_count; i++) {
+        const struct shape *shape = &analysis->statements[i].shape;
+        if (shape->inner != NULL && template_executed(policy, shape->inner) != NULL)
+            reject_for_company(out, i,
+                               "pgwicket: a template can only be executed, not explained or put into a "
+                               "table; nothing was run",
+                               "Send EXECUTE of the template itself.");
+        else if (analysis->statement_count > 1 && template_executed(policy, shape) != NULL)
+            reject_for_company(out, i,
+                               "pgwicket: EXECUTE of a template must be sent by itself; nothing was run",
+                               "Send each statement as a message of its own; BEGIN and COMMIT are "
+                               "messages of their own, too.");
+        else
+            continue;
+        return true;
+    }
+    return false;
+}
+
 /* Under a transparent policy no verdict depends on anything. */
 static void check_order(struct arena *arena, const struct decide_context *context,
                         struct judgement *out)
@@ -173,6 +197,8 @@ static void decide_statements(struct arena *arena, const struct decide_context *
     for (size_t i = 0; i < count; i++)
         decide(arena, context, &out->analysis.statements[i].shape, &no_numbers, &out->decisions[i]);
     take_strictest(out);
+    if (reject_template_in_company(context->policy, out))
+        return;
     if (out->verdict == VERDICT_REJECT) {
         const struct shape *shape = &out->analysis.statements[out->decisive].shape;
         out->error = message_rejected(arena, context, shape, &out->decisions[out->decisive],
@@ -206,6 +232,8 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
         decide_statements(arena, &decide_context, out);
     else
         take_parser_error(out);
+    if (out->analysis.result == ANALYSE_OK && out->analysis.statement_count == 1)
+        template_call_judge(arena, context, types, type_count, out);
 }
 
 int64_t decision_counted_max(const struct decision *decision, const struct shape *shape)

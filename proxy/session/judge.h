@@ -16,7 +16,11 @@ struct judge_context {
     const struct policy *policy;
     const struct catalog *catalog;     /* NULL: offline */
     const struct text *setting_values; /* decide_context.setting_values */
+    const struct attribute *attributes; /* the agent's, for templates */
+    size_t attribute_count;
 };
+
+struct template_call;
 
 struct judgement {
     struct analysis analysis;   /* its `unresolved_names`: a fresh catalog may change the verdict */
@@ -25,6 +29,9 @@ struct judgement {
     size_t decisive;            /* index of the first statement with that verdict */
     struct error_text error;    /* when rejected, PostgreSQL's own syntax error included */
     bool alone;                 /* rejected only because the statement must be sent by itself */
+
+    /* EXECUTE of a template (template_call.h): `analysis` and the decision are then those of its SQL. */
+    const struct template_call *call;
 };
 
 /*

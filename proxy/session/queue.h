@@ -49,6 +49,7 @@ struct request {
     enum request_kind kind;
     enum request_role role;
     enum injected_purpose purpose;
+    bool of_query;                /* part of a Query that went by the extended protocol */
     bool keep_reply;              /* the reply goes into the gate's buffer, not to the client */
     bool show_as_is;              /* ROLE_POISON: not 25P02 even in a failed transaction */
     enum name_change change;

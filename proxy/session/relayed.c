@@ -74,7 +74,7 @@ void server_error_for(struct session *s, const struct request *head, struct text
     if (runs != NULL)
         scope_to(&scope, runs);
     if (position > 0 && own != NULL && !text_equal(own->original, own->print))
-        position = analyse_map_position(own->original, own->judgement.analysis.print, position);
+        position = judged_map_position(own, position);
     if (own != NULL) {
         redact_under(s, &own->view, &scope, body, fields, position, out);
         return;

@@ -128,6 +128,7 @@ enum stream server_stream(struct session *s, uint8_t type, size_t size)
         return stream_to_read(s, head, size);
     if (head->role != ROLE_CLIENT)
         return STREAM_DROP;
+    late_relay(s);
     return count_row(s, head->execution, type, TEXT("")) && !s->client_skipping ? STREAM_RELAY : STREAM_DROP;
 }
 
@@ -135,11 +136,14 @@ static void show_too_long(struct session *s, const struct execution *execution)
 {
     struct arena arena;
     arena_init(&arena);
-    const struct decision *decision = judged_decision(execution->portal->judged);
+    const struct judged *judged = execution->portal->judged;
+    const struct decision *decision = judged_decision(judged);
     struct error_text error = {.sqlstate = "54000",
                                .message = TEXT("pgwicket: result is longer than allowed; stopped, the "
                                                "rows received so far are incomplete")};
-    if (decision != NULL)
+    if (decision != NULL && judged_call(judged) != NULL)
+        error = template_call_result_too_long(&arena, judged_call(judged), decision);
+    else if (decision != NULL)
         error = message_result_too_long(&arena, decision);
     struct text body = error_body_from(s, &error, 0);
     struct text whole = {body.bytes - FRAME_HEADER_SIZE, body.size + FRAME_HEADER_SIZE};
@@ -264,6 +268,7 @@ static void on_error(struct session *s, struct text body)
         return;
     }
     note_failure(s, head, &fields);
+    buffer_clear(&s->late);
     enum request_kind kind = head->kind;
     s->gate.settle_failed = kind == REQUEST_SYNC;
     show_error(s, head, body, &fields);
@@ -385,10 +390,15 @@ static void client_reply(struct session *s, struct request *head, const struct f
     bool stopped = execution != NULL && execution->stopped;
     switch (frame->type) {
     case BACKEND_PARAMETER_DESCRIPTION:
+        if (head->judged != NULL && judged_call(head->judged) != NULL) {
+            template_relay_parameters(s, judged_call(head->judged));
+            return;
+        }
         keep_types(head, frame->body);
         break;
     case BACKEND_DATA_ROW:
     case BACKEND_COPY_DATA:
+        late_relay(s);
         if (count_row(s, execution, frame->type, frame->body))
             relay(s, whole);
         return;
@@ -406,7 +416,7 @@ static void client_reply(struct session *s, struct request *head, const struct f
     if (stopped && ends) {
         fail_completed(s, head);
         show_too_long(s, execution);
-    } else if (!stopped) {
+    } else if (!stopped && !late_keep(s, head, frame, whole)) {
         relay(s, whole);
     }
 }
@@ -450,6 +460,7 @@ static void relay_ready(struct session *s, char status)
     }
     s->poison_after_ready = false;
     gate_settled(s);
+    late_relay(s);
     s->client_skipping = false;
     s->hide_status = false;
     buffer_clear(&s->client_out);
@@ -493,7 +504,8 @@ static void on_notice(struct session *s, struct text body)
     const struct request *head = queue_head(&s->queue);
     struct error_fields fields;
     struct buffer shown;
-    if (head != NULL && head->role != ROLE_CLIENT && !head->keep_reply)
+    bool own = head != NULL && (head->role == ROLE_INJECTED || head->role == ROLE_POISON);
+    if (own && !head->keep_reply)
         return;
     if (!decode_error(body, &fields)) {
         unexpected(s);

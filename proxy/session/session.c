@@ -66,6 +66,7 @@ struct session *session_new(const struct session_port *port, const struct sessio
     buffer_init(&s->preamble.text, LIMIT_PREAMBLE_BYTES);
     buffer_init(&s->client_out, LIMIT_BACKEND_MESSAGE_BYTES);
     buffer_init(&s->server_out, (size_t)LIMIT_BIND_BYTES + LIMIT_SMALL_MESSAGE_BYTES);
+    buffer_init(&s->late, LIMIT_BACKEND_MESSAGE_BYTES);
     buffer_init(&s->gate.explain, LIMIT_BACKEND_MESSAGE_BYTES);
     buffer_init(&s->gate.settings, LIMIT_SMALL_MESSAGE_BYTES);
     buffer_init(&s->gate.reply, LIMIT_KEPT_REPLY_BYTES);
@@ -100,6 +101,7 @@ void session_free(struct session *s)
     release_gate(&s->gate);
     arena_release(&s->lookup.arena);
     buffer_release(&s->preamble.text);
+    buffer_release(&s->late);
     buffer_release(&s->client_out);
     buffer_release(&s->server_out);
     free(s->pins);

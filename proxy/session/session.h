@@ -23,6 +23,10 @@ struct session_view {
     const struct policy *policy;   /* NULL: the agent is no longer in the configuration */
     struct catalog *catalog;       /* NULL: not loaded yet */
     const struct text *setting_values;
+    const struct attribute *attributes; /* the agent's */
+    size_t attribute_count;
+    const struct text *unprepared; /* names of templates that the upstream could not prepare */
+    size_t unprepared_count;
     struct text upstream_name;
     uint64_t generation;           /* another number: policy or catalog is another one */
     bool paused;

@@ -218,6 +218,37 @@ static enum step relay_allowed(struct session *s, struct judged *judged)
     return STEP_DONE;
 }
 
+/* The values of a Query's only statement: those of its hold, or of the template that it executes. */
+static bool keep_values(struct portal *portal, struct error_text *error)
+{
+    const struct hold *stored = portal->judged->stored;
+    if (stored == NULL)
+        return judged_call(portal->judged) == NULL || template_keep_bind(portal, NULL, error);
+    if (stored->values_wire.size == 0)
+        return true;
+    buffer_append_text(&portal->bind, stored->values_wire);
+    portal->values_size = portal->bind.size;
+    buffer_append_u16(&portal->bind, 0); /* every result as text */
+    return true;
+}
+
+/* By the gate, or as a template that needs none. */
+static void run_single(struct session *s, struct judged *judged)
+{
+    struct error_text error = {0};
+    struct portal *portal = portal_new(judged);
+    portal->statement_number = s->statement_number;
+    if (!keep_values(portal, &error))
+        refuse(s, judged, &error, 0);
+    else if (judged_gated(judged))
+        gate_query(s, portal);
+    else if (!report_statement(s, judged, portal, 0, s->statement_number, VERDICT_ALLOW, NULL))
+        send_poison_query(s, error_body_audit(s));
+    else
+        template_query_relay(s, portal);
+    portal_release(portal);
+}
+
 static enum step answer(struct session *s, struct judged *judged)
 {
     const struct statement *single = judged_single(judged);
@@ -226,10 +257,10 @@ static enum step answer(struct session *s, struct judged *judged)
         let_server_refuse(s, judged);
     } else if (judged->judgement.verdict == VERDICT_REJECT) {
         refuse(s, judged, &judged->judgement.error, judged->judgement.analysis.position);
-    } else if (judged_gated(judged) && s->status != 'E') {
+    } else if ((judged_gated(judged) || judged_call(judged) != NULL) && s->status != 'E') {
         INVARIANT(single != NULL);
-        gate_query(s, judged);
-    } else if (judged_gated(judged)) {
+        run_single(s, judged);
+    } else if (judged_gated(judged) || judged_call(judged) != NULL) {
         struct error_text aborted = {.sqlstate = "25P02",
                                      .message = TEXT("current transaction is aborted, commands ignored "
                                                      "until end of transaction block")};

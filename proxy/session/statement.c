@@ -48,6 +48,38 @@ bool judged_gated(const struct judged *judged)
     return decision != NULL && decision_is_gated(decision, &judged_single(judged)->shape);
 }
 
+const struct template_call *judged_call(const struct judged *judged)
+{
+    return judged->judgement.call;
+}
+
+int judged_map_position(const struct judged *judged, int position)
+{
+    if (judged_call(judged) != NULL || judged->stored != NULL)
+        return 0;
+    return analyse_map_position(judged->original, judged->judgement.analysis.print, position);
+}
+
+static struct judge_context context_of(const struct session_view *view)
+{
+    return (struct judge_context){.policy = view->policy,
+                                  .catalog = view->catalog,
+                                  .setting_values = view->setting_values,
+                                  .attributes = view->attributes,
+                                  .attribute_count = view->attribute_count};
+}
+
+struct error_text judged_rejection(struct arena *arena, const struct judged *judged,
+                                   const struct decision *decision, const struct numbers *numbers)
+{
+    const struct judge_context context = context_of(&judged->view);
+    const struct decide_context decide_context = judge_decide_context(&context);
+    const struct template_call *call = judged_call(judged);
+    if (call != NULL)
+        return template_call_rejected(arena, &decide_context, call, decision, numbers);
+    return message_rejected(arena, &decide_context, &judged_single(judged)->shape, decision, numbers);
+}
+
 static uint32_t *types_of_parse(struct arena *arena, const struct parse_message *parse)
 {
     uint32_t *types = arena_array(arena, parse->type_count, sizeof *types);
@@ -62,47 +94,131 @@ static void reject_paused(struct judged *judged)
     judged->judgement.error = error_paused(&judged->arena, &judged->view);
 }
 
-struct judged *session_judge(struct session *s, struct text sql, const struct parse_message *parse)
+/* A template whose SQL the upstream does not take. */
+static void reject_unprepared(struct judged *judged)
+{
+    const struct template_call *call = judged_call(judged);
+    for (size_t i = 0; call != NULL && i < judged->view.unprepared_count; i++)
+        if (text_equal(judged->view.unprepared[i], call->template->name)) {
+            judged->judgement.verdict = VERDICT_REJECT;
+            judged->judgement.error = (struct error_text){
+                .sqlstate = "55000",
+                .message = arena_printf(&judged->arena,
+                                        "pgwicket: the database does not accept the statement of %.*s at "
+                                        "the moment; nothing was run",
+                                        TEXT_ARGS(call->template->name)),
+                .hint = TEXT("Not caused by your values. Stop and report it: the operator finds the "
+                             "reason in pgwicket's log.")};
+        }
+}
+
+static struct judged *judged_new(struct session *s, struct text original)
 {
     struct judged *judged = memory_allocate_zeroed(1, sizeof *judged);
     judged->references = 1;
     judged->port = &s->port;
     arena_init(&judged->arena);
     s->port.view(s->port.context, &judged->view);
-    judged->original = arena_text(&judged->arena, sql);
+    judged->original = arena_text(&judged->arena, original);
+    return judged;
+}
+
+static void reject_unconfigured(struct judged *judged)
+{
+    judged->judgement.error =
+        (struct error_text){.sqlstate = "42501",
+                            .message = TEXT("pgwicket: this agent is no longer configured; nothing was "
+                                            "run")};
+}
+
+/* What is sent for it. */
+static void take_judgement(struct judged *judged)
+{
+    const struct template_call *call = judged_call(judged);
+    const struct policy *policy = judged->view.policy;
+    bool original = policy->transparent || policy->send_original;
+    judged->print = original ? judged->original : judged->judgement.analysis.print;
+    judged->type_bytes = judged->client_types;
+    if (call != NULL) {
+        judged->print = judged->judgement.analysis.print;
+        judged->type_bytes = call->types;
+    }
+    judged->type_count = (uint16_t)(judged->type_bytes.size / sizeof(uint32_t));
+    reject_unprepared(judged);
+    if (judged->view.paused)
+        reject_paused(judged);
+}
+
+struct judged *session_judge(struct session *s, struct text sql, const struct parse_message *parse)
+{
+    struct judged *judged = judged_new(s, sql);
     uint32_t *types = NULL;
-    if (parse != NULL && parse->type_count > 0) {
+    size_t type_count = parse != NULL ? parse->type_count : 0;
+    if (type_count > 0) {
         types = types_of_parse(&judged->arena, parse);
-        judged->type_count = parse->type_count;
-        judged->type_bytes = arena_text(
-            &judged->arena,
-            (struct text){(const char *)parse->types, (size_t)parse->type_count * sizeof *types});
+        judged->client_types = arena_text(
+            &judged->arena, (struct text){(const char *)parse->types, type_count * sizeof *types});
     }
     if (judged->view.policy == NULL) {
-        judged->judgement.error = (struct error_text){
-            .sqlstate = "42501",
-            .message = TEXT("pgwicket: this agent is no longer configured; nothing was run")};
+        reject_unconfigured(judged);
         return judged;
     }
     int64_t before = s->port.monotonic_us(s->port.context);
-    const struct judge_context context = {.policy = judged->view.policy,
-                                          .catalog = judged->view.catalog,
-                                          .setting_values = judged->view.setting_values};
-    judge_text(&judged->arena, &context, judged->original, types, judged->type_count,
-               &judged->judgement);
+    const struct judge_context context = context_of(&judged->view);
+    judge_text(&judged->arena, &context, judged->original, types, type_count, &judged->judgement);
     judged->judge_us = s->port.monotonic_us(s->port.context) - before;
-    bool original = judged->view.policy->transparent || judged->view.policy->send_original;
-    judged->print = original ? judged->original : judged->judgement.analysis.print;
-    if (judged->view.paused)
-        reject_paused(judged);
+    take_judgement(judged);
     answers_rewrite(judged);
     return judged;
 }
 
-void judged_set_stored(struct judged *judged, const struct hold *hold)
+/* The template may have changed since; then nobody has approved what it is now. */
+static struct judged *judge_stored_template(struct session *s, const struct hold *hold)
 {
+    struct judged *judged = judged_new(s, hold->statement);
+    if (judged->view.policy == NULL) {
+        reject_unconfigured(judged);
+        return judged;
+    }
+    const struct policy *policy = judged->view.policy;
+    const struct judge_context context = context_of(&judged->view);
+    const struct template *template =
+        template_find(policy->templates, policy->template_count, hold->template);
+    if (template != NULL && text_equal(template->sql, hold->statement)) {
+        template_call_judge_stored(&judged->arena, &context, template, &judged->judgement);
+        take_judgement(judged);
+        return judged;
+    }
+    judged->judgement.error = (struct error_text){
+        .sqlstate = "42501",
+        .message = arena_printf(&judged->arena,
+                                "pgwicket: the template %.*s is another one than when hold %lld was made; "
+                                "nothing was run",
+                                TEXT_ARGS(hold->template), (long long)hold->id),
+        .hint = TEXT("Execute the template again, to have it held as it is now.")};
+    return judged;
+}
+
+static struct judged *judge_stored_text(struct session *s, const struct hold *hold)
+{
+    struct buffer types;
+    buffer_init(&types, LIMIT_HELD_BYTES);
+    for (size_t i = 0; i < hold->type_count; i++)
+        buffer_append_u32(&types, hold->types[i]);
+    const struct parse_message parse = {.type_count = (uint16_t)hold->type_count,
+                                        .types = types.bytes};
+    struct judged *judged = session_judge(s, hold->statement, &parse);
+    buffer_release(&types);
+    return judged;
+}
+
+struct judged *session_judge_stored(struct session *s, const struct hold *hold)
+{
+    struct judged *judged =
+        hold->template.size > 0 ? judge_stored_template(s, hold) : judge_stored_text(s, hold);
     judged->stored = hold_copy(&judged->arena, hold);
     judged->print = judged->stored->statement;
+    return judged;
 }
 
 struct judged *session_judge_again(struct session *s, struct judged *judged)
@@ -113,12 +229,12 @@ struct judged *session_judge_again(struct session *s, struct judged *judged)
     s->port.release_view(s->port.context, view.reference);
     if (same)
         return judged_retain(judged);
-    const struct parse_message parse = {.type_count = judged->type_count,
-                                        .types = (const uint8_t *)judged->type_bytes.bytes};
-    struct judged *again = session_judge(s, judged->original, &parse);
     if (judged->stored != NULL)
-        judged_set_stored(again, judged->stored);
-    return again;
+        return session_judge_stored(s, judged->stored);
+    const struct parse_message parse = {
+        .type_count = (uint16_t)(judged->client_types.size / sizeof(uint32_t)),
+        .types = (const uint8_t *)judged->client_types.bytes};
+    return session_judge(s, judged->original, &parse);
 }
 
 struct portal *portal_new(struct judged *judged)
