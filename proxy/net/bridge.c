@@ -17,6 +17,7 @@ struct view_reference {
     size_t references;
     struct configuration *configuration;
     struct catalog *catalog;
+    struct unprepared *unprepared;
     const struct agent *agent; /* NULL: no longer configured */
     uint64_t configuration_generation;
     uint64_t catalog_generation;
@@ -27,6 +28,7 @@ static void release_reference(struct view_reference *reference)
     if (reference == NULL || --reference->references > 0)
         return;
     catalog_release(reference->catalog);
+    unprepared_release(reference->unprepared);
     configuration_release(reference->configuration);
     free(reference);
 }
@@ -45,6 +47,8 @@ static struct view_reference *make_reference(struct conn *conn, uint64_t generat
     upstreams_view(server_upstreams(conn->shared), conn->agent->upstream->name, &upstream);
     reference->catalog = upstream.catalog;
     reference->catalog_generation = upstream.generation;
+    reference->unprepared =
+        upstreams_unprepared(server_upstreams(conn->shared), conn->agent->upstream->name);
     return reference;
 }
 
@@ -68,6 +72,8 @@ static void port_view(void *context, struct session_view *view)
         .setting_values = reference->agent != NULL ? reference->agent->setting_values : NULL,
         .attributes = reference->agent != NULL ? reference->agent->attributes : NULL,
         .attribute_count = reference->agent != NULL ? reference->agent->attribute_count : 0,
+        .unprepared = reference->unprepared != NULL ? reference->unprepared->names : NULL,
+        .unprepared_count = reference->unprepared != NULL ? reference->unprepared->count : 0,
         .upstream_name = conn->agent->upstream->name,
         .generation = generation << 32 | (catalog & 0xffffffffu),
         .audit_raw = reference->configuration->audit_raw,

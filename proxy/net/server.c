@@ -276,11 +276,40 @@ static bool make_tls(const struct configuration *configuration, SSL_CTX **tls, c
     return *tls != NULL;
 }
 
+static bool may_answer(struct server *server, struct text upstream)
+{
+    struct upstream_view view;
+    bool known = upstreams_view(server->upstreams, upstream, &view);
+    catalog_release(view.catalog);
+    return !known || view.up;
+}
+
+/* On each upstream that answers now; the others are asked when they do. */
+static bool check_templates(struct server *server, const struct configuration *configuration,
+                            char *problem, size_t size)
+{
+    bool fine = true;
+    for (size_t i = 0; i < configuration->upstream_count && fine; i++) {
+        const struct upstream_settings *upstream = &configuration->upstreams[i];
+        if (!may_answer(server, upstream->name))
+            continue;
+        struct catalog_loader *loader = catalog_loader_new(upstream->connection.bytes);
+        struct unprepared *unprepared = templates_check(loader, configuration, upstream->name);
+        fine = unprepared->count == 0;
+        if (!fine)
+            snprintf(problem, size, "%s", unprepared->problem);
+        unprepared_release(unprepared);
+        catalog_loader_free(loader);
+    }
+    return fine;
+}
+
 static bool take_up(struct server *server, struct configuration *configuration, char *problem,
                     size_t size)
 {
     SSL_CTX *tls;
-    if (!make_tls(configuration, &tls, problem, size))
+    if (!check_templates(server, configuration, problem, size) ||
+        !make_tls(configuration, &tls, problem, size))
         return false;
     upstreams_reload(server->upstreams, configuration);
     publish(server, configuration, tls);
@@ -337,6 +366,14 @@ static bool check_upstreams(struct server *server, char *problem, size_t size)
             snprintf(problem, size, "%s", view.refused);
             return false;
         }
+        struct unprepared *unprepared =
+            upstreams_unprepared(server->upstreams, server->configuration->upstreams[i].name);
+        bool fine = unprepared == NULL || unprepared->count == 0;
+        if (!fine)
+            snprintf(problem, size, "%s", unprepared->problem);
+        unprepared_release(unprepared);
+        if (!fine)
+            return false;
     }
     return true;
 }

@@ -31,6 +31,8 @@ struct upstream {
     bool asked_once, up, stopping, wanted;
     char refused[256];
     struct upstream_facts facts;
+    struct configuration *configuration; /* whose templates are checked */
+    struct unprepared *unprepared;       /* NULL: not checked yet */
     struct waiter *waiters; /* for a load that has not begun */
     struct upstream *next;
 };
@@ -78,6 +80,33 @@ static void notify(struct waiter *waiters)
     }
 }
 
+/* Once for a configuration, and as long as some do not prepare. NULL: nothing new. */
+static struct unprepared *check_templates(struct upstream *upstream, struct catalog_loader *loader,
+                                          struct configuration *configuration)
+{
+    pthread_mutex_lock(&upstream->mutex);
+    const struct unprepared *known = upstream->unprepared;
+    bool done = known != NULL && known->complete && known->count == 0;
+    pthread_mutex_unlock(&upstream->mutex);
+    return done ? NULL
+                : templates_check(loader, configuration, text_from(upstream->name));
+}
+
+/* Under the mutex. What was found for a configuration that is no longer the present one is dropped. */
+static void take_unprepared(struct upstream *upstream, struct unprepared *found,
+                            const struct configuration *configuration)
+{
+    if (found == NULL || upstream->configuration != configuration) {
+        unprepared_release(found);
+        return;
+    }
+    bool is_news = upstream->unprepared == NULL || upstream->unprepared->count != found->count;
+    if (found->count > 0 && is_news)
+        log_error("%s", found->problem);
+    unprepared_release(upstream->unprepared);
+    upstream->unprepared = found;
+}
+
 static void load_once(struct upstream *upstream, struct catalog_loader *loader)
 {
     char problem[512] = "";
@@ -86,10 +115,13 @@ static void load_once(struct upstream *upstream, struct catalog_loader *loader)
     struct waiter *waiters = upstream->waiters;
     upstream->waiters = NULL;
     upstream->wanted = false;
+    struct configuration *configuration = configuration_retain(upstream->configuration);
     pthread_mutex_unlock(&upstream->mutex);
     bool answered = catalog_loader_facts(loader, &facts, problem, sizeof problem);
     struct catalog *catalog =
         answered ? catalog_loader_load(loader, problem, sizeof problem) : NULL;
+    struct unprepared *unprepared =
+        catalog != NULL ? check_templates(upstream, loader, configuration) : NULL;
     pthread_mutex_lock(&upstream->mutex);
     if (catalog == NULL && (upstream->up || !upstream->asked_once))
         log_warning("upstream %s: %s", upstream->name, problem);
@@ -103,9 +135,11 @@ static void load_once(struct upstream *upstream, struct catalog_loader *loader)
         upstream->generation++;
         upstream->facts = facts;
         judge_facts(upstream, &facts, upstream->refused, sizeof upstream->refused);
+        take_unprepared(upstream, unprepared, configuration);
     }
     pthread_cond_broadcast(&upstream->changed);
     pthread_mutex_unlock(&upstream->mutex);
+    configuration_release(configuration);
     notify(waiters);
 }
 
@@ -149,12 +183,14 @@ static void *run(void *argument)
     return NULL;
 }
 
-static struct upstream *start(const struct upstream_settings *settings)
+static struct upstream *start(struct configuration *configuration,
+                              const struct upstream_settings *settings)
 {
     struct upstream *upstream = memory_allocate_zeroed(1, sizeof *upstream);
     upstream->name = strndup(settings->name.bytes, settings->name.size);
     upstream->connection = strndup(settings->connection.bytes, settings->connection.size);
     upstream->accept_risks = settings->accept_risks;
+    upstream->configuration = configuration_retain(configuration);
     pthread_mutex_init(&upstream->mutex, NULL);
     pthread_cond_init(&upstream->changed, NULL);
     INVARIANT(pthread_create(&upstream->thread, NULL, run, upstream) == 0);
@@ -170,6 +206,8 @@ static void stop(struct upstream *upstream)
     pthread_join(upstream->thread, NULL);
     notify(upstream->waiters);
     catalog_release(upstream->catalog);
+    unprepared_release(upstream->unprepared);
+    configuration_release(upstream->configuration);
     pthread_cond_destroy(&upstream->changed);
     pthread_mutex_destroy(&upstream->mutex);
     free(upstream->name);
@@ -186,12 +224,12 @@ static void wait_until_asked(struct upstream *upstream, const struct timespec *u
     pthread_mutex_unlock(&upstream->mutex);
 }
 
-struct upstreams *upstreams_start(const struct configuration *configuration, int wait_ms)
+struct upstreams *upstreams_start(struct configuration *configuration, int wait_ms)
 {
     struct upstreams *upstreams = memory_allocate_zeroed(1, sizeof *upstreams);
     pthread_mutex_init(&upstreams->mutex, NULL);
     for (size_t i = 0; i < configuration->upstream_count; i++) {
-        struct upstream *upstream = start(&configuration->upstreams[i]);
+        struct upstream *upstream = start(configuration, &configuration->upstreams[i]);
         upstream->next = upstreams->first;
         upstreams->first = upstream;
     }
@@ -226,7 +264,20 @@ static bool is_same(const struct upstream *upstream, const struct upstream_setti
            settings->accept_risks == upstream->accept_risks;
 }
 
-void upstreams_reload(struct upstreams *upstreams, const struct configuration *configuration)
+/* Its templates may be others now. */
+static void reconfigure(struct upstream *upstream, struct configuration *configuration)
+{
+    pthread_mutex_lock(&upstream->mutex);
+    configuration_release(upstream->configuration);
+    upstream->configuration = configuration_retain(configuration);
+    unprepared_release(upstream->unprepared);
+    upstream->unprepared = NULL;
+    upstream->wanted = true;
+    pthread_cond_broadcast(&upstream->changed);
+    pthread_mutex_unlock(&upstream->mutex);
+}
+
+void upstreams_reload(struct upstreams *upstreams, struct configuration *configuration)
 {
     struct upstream *kept = NULL;
     struct upstream *gone = NULL;
@@ -236,10 +287,12 @@ void upstreams_reload(struct upstreams *upstreams, const struct configuration *c
         while (*at != NULL && !is_same(*at, &configuration->upstreams[i]))
             at = &(*at)->next;
         struct upstream *upstream = *at;
-        if (upstream != NULL)
+        if (upstream != NULL) {
             *at = upstream->next;
-        else
-            upstream = start(&configuration->upstreams[i]);
+            reconfigure(upstream, configuration);
+        } else {
+            upstream = start(configuration, &configuration->upstreams[i]);
+        }
         upstream->next = kept;
         kept = upstream;
     }
@@ -268,6 +321,20 @@ bool upstreams_view(struct upstreams *upstreams, struct text name, struct upstre
     }
     pthread_mutex_unlock(&upstreams->mutex);
     return upstream != NULL;
+}
+
+struct unprepared *upstreams_unprepared(struct upstreams *upstreams, struct text name)
+{
+    struct unprepared *unprepared = NULL;
+    pthread_mutex_lock(&upstreams->mutex);
+    struct upstream *upstream = find(upstreams, name);
+    if (upstream != NULL) {
+        pthread_mutex_lock(&upstream->mutex);
+        unprepared = unprepared_retain(upstream->unprepared);
+        pthread_mutex_unlock(&upstream->mutex);
+    }
+    pthread_mutex_unlock(&upstreams->mutex);
+    return unprepared;
 }
 
 uint64_t upstreams_generation(struct upstreams *upstreams, struct text name)

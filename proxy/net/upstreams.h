@@ -8,6 +8,7 @@
 #define PGWICKET_NET_UPSTREAMS_H
 
 #include "proxy/config/settings.h"
+#include "proxy/net/templates.h"
 #include "proxy/net/worker.h"
 #include "proxy/upstream/catalog_load.h"
 
@@ -24,11 +25,15 @@ struct upstream_view {
 };
 
 /* Starts the threads and waits until each upstream was asked once, or `wait_ms` are over. */
-struct upstreams *upstreams_start(const struct configuration *configuration, int wait_ms);
+struct upstreams *upstreams_start(struct configuration *configuration, int wait_ms);
 void upstreams_stop(struct upstreams *upstreams);
 
 /* Another configuration: upstreams that are new or changed get a thread, gone ones lose theirs. */
-void upstreams_reload(struct upstreams *upstreams, const struct configuration *configuration);
+void upstreams_reload(struct upstreams *upstreams, struct configuration *configuration);
+
+/* Templates that this upstream could not prepare; the caller releases it. NULL: not asked yet. Part of what
+ * upstreams_generation tells of. */
+struct unprepared *upstreams_unprepared(struct upstreams *upstreams, struct text name);
 
 /* False: there is no upstream of this name. */
 bool upstreams_view(struct upstreams *upstreams, struct text name, struct upstream_view *view);

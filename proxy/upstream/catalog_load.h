@@ -21,6 +21,17 @@ void catalog_loader_free(struct catalog_loader *loader); /* NULL is fine */
 MUST_USE struct catalog *catalog_loader_load(struct catalog_loader *loader, char *problem,
                                              size_t problem_size);
 
+/* Can the server prepare this statement with parameters of these types? Nothing is run. PREPARE_REFUSED:
+ * `problem` is what the server says of it. */
+enum prepare_answer {
+    PREPARE_NO_ANSWER = 0, /* the server cannot be asked now; `problem` says why */
+    PREPARE_REFUSED,
+    PREPARE_FINE,
+};
+MUST_USE enum prepare_answer catalog_loader_prepare(struct catalog_loader *loader, const char *sql,
+                                                    const uint32_t *types, size_t type_count,
+                                                    char *problem, size_t problem_size);
+
 /* Powers of the login, or of any role that it can become by SET ROLE. */
 enum upstream_risk {
     UPSTREAM_RISK_SUPERUSER = 1 << 0,
