@@ -79,7 +79,11 @@ static int judge_as(const struct agent *agent, const struct options *options)
     struct catalog *catalog = options->offline ? NULL : snapshot_of(agent->upstream);
     if (catalog == NULL && !options->offline)
         return EXIT_UNREACHABLE;
-    const struct judge_context context = {agent->policy, catalog, agent->setting_values};
+    const struct judge_context context = {.policy = agent->policy,
+                                          .catalog = catalog,
+                                          .setting_values = agent->setting_values,
+                                          .attributes = agent->attributes,
+                                          .attribute_count = agent->attribute_count};
     answer_lines(&context, options->explain);
     catalog_release(catalog);
     return EXIT_FINE;

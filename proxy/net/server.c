@@ -422,7 +422,7 @@ static bool start_all(struct server *server, char *problem, size_t size)
         audit_sink_open(configuration->audit_file.bytes, &server->service, problem, size);
     if (server->audit == NULL || !make_tls(configuration, &server->tls, problem, size))
         return false;
-    server->upstreams = upstreams_start(configuration, MEET_UPSTREAMS_MS);
+    server->upstreams = upstreams_start(server->configuration, MEET_UPSTREAMS_MS);
     if (!check_upstreams(server, problem, size))
         return false;
     /* Signals are the main thread's business: blocked in all others, which are started meanwhile. */

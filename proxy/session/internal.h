@@ -8,6 +8,7 @@
  *   copy.c         CopyData CopyDone CopyFail
  *   send.c         everything that goes upstream: queue entries, injected sequences, poison
  *   server.c       replies: relaying, errors, rows, ReadyForQuery
+ *   template_call.c  EXECUTE of a template: judged, its values checked; pure
  *   template_run.c EXECUTE of a template in both query protocols
  *   transaction.c  what a transaction has done so far: fresh or not, preamble
  *   gate.c         limited and held statements: estimate, run, look, decide

@@ -46,7 +46,7 @@ static struct policy policy(bool maker)
 
 static struct judgement judge(const struct policy *policy, const char *sql)
 {
-    const struct judge_context context = {policy, NULL, NULL};
+    const struct judge_context context = {.policy = policy};
     struct judgement judgement;
     judge_text(&arena, &context, text_from(sql), NULL, 0, &judgement);
     return judgement;
