@@ -97,6 +97,26 @@ static enum step answer_parse(struct session *s, struct judged **judged, struct 
     return STEP_DONE;
 }
 
+/* A template's name never means anything to the server, so that EXECUTE of it cannot. */
+static bool is_template(const struct policy *policy, struct text name)
+{
+    return policy != NULL &&
+           template_find(policy->templates, policy->template_count, name) != NULL;
+}
+
+static void reject_template_name(struct judged *judged, struct text name)
+{
+    judged->judgement.verdict = VERDICT_REJECT;
+    judged->judgement.call = NULL;
+    judged->judgement.error = (struct error_text){
+        .sqlstate = "42501",
+        .message = arena_printf(&judged->arena,
+                                "pgwicket: %.*s is a template; a prepared statement must have another name; "
+                                "nothing was run",
+                                TEXT_ARGS(name)),
+        .hint = TEXT("Run a template by EXECUTE, without preparing it first.")};
+}
+
 enum step client_parse(struct session *s, const struct frame *frame)
 {
     struct parse_message message;
@@ -111,6 +131,8 @@ enum step client_parse(struct session *s, const struct frame *frame)
     if (session_ready_to_judge(s) == STEP_WAIT)
         return STEP_WAIT;
     struct judged *judged = session_judge(s, message.sql, &message);
+    if (is_template(judged->view.policy, message.name))
+        reject_template_name(judged, message.name);
     enum step step = answer_parse(s, &judged, message.name);
     judged_release(judged);
     return step;
@@ -303,6 +325,9 @@ static enum step execute_gated(struct session *s, struct portal *portal,
         return STEP_WAIT;
     if (s->skipping)
         return STEP_DONE;
+    const struct shape *shape = portal_shape(portal);
+    if (shape != NULL && shape_runs_code(s, shape) && pins_before_code(s, portal->judged) == STEP_WAIT)
+        return STEP_WAIT;
     s->statement_number++;
     portal->statement_number = s->statement_number;
     if (s->status == 'E')

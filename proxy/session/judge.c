@@ -147,26 +147,18 @@ static bool is_independent(struct arena *arena, const struct decide_context *con
            shape->action_count == 0 && shape->function_count == 0;
 }
 
-/* A template runs by its own EXECUTE, in a message of its own; nothing else can make it run. */
+/* It runs in a message of its own: its values are bound, which a text of several statements cannot have. */
 static bool reject_template_in_company(const struct policy *policy, struct judgement *out)
 {
     const struct analysis *analysis = &out->analysis;
-    for (size_t i = 0; i < analysis->statement_count; i++) {
-        const struct shape *shape = &analysis->statements[i].shape;
-        if (shape->inner != NULL && template_executed(policy, shape->inner) != NULL)
-            reject_for_company(out, i,
-                               "pgwicket: a template can only be executed, not explained or put into a "
-                               "table; nothing was run",
-                               "Send EXECUTE of the template itself.");
-        else if (analysis->statement_count > 1 && template_executed(policy, shape) != NULL)
+    for (size_t i = 0; i < analysis->statement_count && analysis->statement_count > 1; i++)
+        if (template_executed(policy, &analysis->statements[i].shape) != NULL) {
             reject_for_company(out, i,
                                "pgwicket: EXECUTE of a template must be sent by itself; nothing was run",
                                "Send each statement as a message of its own; BEGIN and COMMIT are "
                                "messages of their own, too.");
-        else
-            continue;
-        return true;
-    }
+            return true;
+        }
     return false;
 }
 

@@ -48,8 +48,9 @@ static void add_decision(struct arena *arena, const struct judged *judged, size_
     const struct shape *shape = &judgement->analysis.statements[at].shape;
     const struct decision *decision = &judgement->decisions[at];
     const struct action_decision *decisive = decision->decisive;
-    record->summary = shape->summary;
-    record->actions = message_actions(arena, shape);
+    const struct shape *shown = judgement->call != NULL ? judgement->call->shown : shape;
+    record->summary = shown->summary;
+    record->actions = message_actions(arena, shown);
     record->functions = joined_functions(arena, shape);
     record->reason = message_reason(arena, decision);
     if (decisive != NULL && decisive->rule != NULL)

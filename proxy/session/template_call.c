@@ -306,12 +306,29 @@ static const struct text *attributes_of(struct arena *arena, const struct judge_
     return values;
 }
 
+static const struct shape *shown_as(struct arena *arena, const struct template *template)
+{
+    struct action *action = arena_allocate(arena, sizeof *action);
+    struct shape *shape = arena_allocate(arena, sizeof *shape);
+    *action = (struct action){.verb = VERB_EXECUTE,
+                              .object = {OBJECT_TEMPLATE, TEXT(""), template->name},
+                              .rows_max = ROWS_UNPROVEN,
+                              .location = -1};
+    *shape = (struct shape){.kind = STATEMENT_EXECUTE,
+                            .name = template->name,
+                            .actions = action,
+                            .action_count = 1,
+                            .summary = arena_printf(arena, "EXECUTE %.*s", TEXT_ARGS(template->name))};
+    return shape;
+}
+
 static struct template_call *make_call(struct arena *arena, const struct judge_context *context,
                                        const struct template *template, const struct shape *shape)
 {
     struct template_call *call = arena_allocate(arena, sizeof *call);
     *call = (struct template_call){.template = template,
                                    .shape = shape,
+                                   .shown = shown_as(arena, template),
                                    .arguments = shape->arguments,
                                    .attributes = attributes_of(arena, context, template),
                                    .types = types_of_template(arena, template)};

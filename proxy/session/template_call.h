@@ -16,6 +16,7 @@
 struct template_call {
     const struct template *template;
     const struct shape *shape;         /* of the EXECUTE: its action is what the policy's rules decide */
+    const struct shape *shown;         /* the same for the audit log: one action, `execute` */
     const struct argument *arguments;  /* of the parameters that are no attribute, in order; NULL for a
                                           hold's run, which has its values already */
     const struct text *attributes;     /* one for each parameter; empty for those that are arguments */

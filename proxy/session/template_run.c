@@ -44,9 +44,7 @@ static void send_statement(struct session *s, struct portal *portal)
     send_parse(s, ROLE_QUIET, own, judged->print, judged->type_bytes, judged->type_count)->judged =
         judged_retain(judged);
     send_bind(s, ROLE_QUIET, own, own, buffer_text(&portal->bind))->portal = portal_retain(portal);
-    struct request *describe = send_describe(s, ROLE_CLIENT, 'P', own);
-    describe->of_query = true;
-    describe->portal = portal_retain(portal);
+    send_describe(s, ROLE_CLIENT, 'P', own)->of_query = true;
 }
 
 static void send_run(struct session *s, struct portal *portal)
@@ -80,14 +78,8 @@ void late_relay(struct session *s)
     buffer_clear(&s->late);
 }
 
-static bool is_select(const struct request *head)
-{
-    const struct portal *portal = head->portal;
-    return portal != NULL && judged_single(portal->judged)->shape.kind == STATEMENT_SELECT;
-}
-
-/* A Query shows its columns when the first row comes (a SELECT: at once), and that it is complete when it
- * is committed. */
+/* A Query of EXECUTE shows its columns when the first row comes, and that it is complete when it is
+ * committed. */
 bool late_keep(struct session *s, const struct request *head, const struct frame *frame,
                struct text whole)
 {
@@ -97,8 +89,6 @@ bool late_keep(struct session *s, const struct request *head, const struct frame
     case BACKEND_NO_DATA:
         return true;
     case BACKEND_ROW_DESCRIPTION:
-        if (is_select(head))
-            return false;
         buffer_append_text(&s->late, whole);
         return true;
     case BACKEND_COMMAND_COMPLETE:

@@ -5,7 +5,7 @@ import psycopg2
 
 import pgwire
 from live import check, equal
-from wicket import AGENT_SECRET, SERVER_PORT, wicket
+from wicket import AGENT_SECRET, SERVER_PORT, Database, Wicket
 
 SCHEMA = """
 CREATE SCHEMA w;
@@ -66,16 +66,14 @@ class Ground:
 
 @contextlib.contextmanager
 def ground(policy, **values):
-    with wicket(policy, **values) as (database, running):
+    with Database() as database:
         database.ask(SCHEMA)
-        # The catalog that was loaded at the start does not know the schema; a reload makes a new one.
-        running.stop()
-        running.start()
-        place = Ground(database, running)
-        try:
-            yield place
-        finally:
-            place.owner.close()
+        with Wicket(database, policy, **values) as running:
+            place = Ground(database, running)
+            try:
+                yield place
+            finally:
+                place.owner.close()
 
 
 def comparable(answers):
