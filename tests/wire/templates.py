@@ -16,6 +16,8 @@ POLICY = """
     hold: {wait: 20s, expire: 1h, run_within: 15m}
     limits: {sessions: unlimited, pending: unlimited, waiting: unlimited}
     rules:
+      - allow: [select] # so that the server's errors come whole
+        on: [w.t, w.log, w.child]
       - allow: [execute]
         on: [set_note, shout, read_t, first_few, cut, add_child, drop_one, of_tenant, keep]
       - hold: [execute]
@@ -93,8 +95,13 @@ def as_prepared(*queries):
 
 def test_a_query_answers_as_the_servers_own_execute():
     as_prepared("EXECUTE set_note(1, 'x')", "EXECUTE set_note(5000, 'x')", "EXECUTE set_note(2, NULL)",
-                "EXECUTE read_t(3)", "EXECUTE read_t(0)", "EXECUTE shout(1)", "EXECUTE cut(2, 5)", "EXECUTE cut(0, 5)",
+                "EXECUTE read_t(3)", "EXECUTE read_t(0)", "EXECUTE cut(2, 5)", "EXECUTE cut(0, 5)",
                 "EXECUTE keep(1, 'one')")
+
+
+def test_notices_come_before_the_columns():
+    with place.connect() as c:
+        equal("".join(a.kind for a in c.run(pgwire.query("EXECUTE shout(1)"))), "NTDCZ")
 
 
 def test_errors_come_where_the_server_has_them():
