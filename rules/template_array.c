@@ -5,6 +5,8 @@
  */
 #include "rules/template_value.h"
 
+#include "proxy/base/limits.h"
+
 struct reader {
     struct arena *arena;
     struct text text;
@@ -31,25 +33,30 @@ static bool take(struct reader *reader, char byte)
     return true;
 }
 
+/* Where the closing quote stands; the text's size if there is none. */
+static size_t closing_quote(const struct reader *reader)
+{
+    size_t at = reader->at;
+    while (at < reader->text.size && reader->text.bytes[at] != '"')
+        at += reader->text.bytes[at] == '\\' ? 2 : 1;
+    return at < reader->text.size ? at : reader->text.size;
+}
+
 /* Behind the opening quote. */
 static bool read_quoted(struct reader *reader, struct array_item *item)
 {
-    char *bytes = arena_allocate(reader->arena, reader->text.size - reader->at + 1);
-    size_t size = 0;
-    while (reader->at < reader->text.size) {
-        char byte = reader->text.bytes[reader->at++];
-        if (byte == '"') {
-            item->text = (struct text){bytes, size};
-            return true;
-        }
-        if (byte == '\\') {
-            if (reader->at == reader->text.size)
-                return false;
-            byte = reader->text.bytes[reader->at++];
-        }
-        bytes[size++] = byte;
+    size_t end = closing_quote(reader), size = 0;
+    if (end == reader->text.size)
+        return false;
+    char *bytes = arena_allocate(reader->arena, end - reader->at + 1);
+    while (reader->at < end) {
+        if (reader->text.bytes[reader->at] == '\\')
+            reader->at++;
+        bytes[size++] = reader->text.bytes[reader->at++];
     }
-    return false;
+    reader->at++;
+    item->text = (struct text){bytes, size};
+    return true;
 }
 
 static bool read_bare(struct reader *reader, struct array_item *item)
@@ -85,10 +92,12 @@ bool array_parse(struct arena *arena, struct text text, struct array_items *item
         return false;
     skip_blanks(&reader);
     if (!take(&reader, '}')) {
-        do
+        do {
+            if (items->count > LIMIT_TEMPLATE_ITEMS)
+                return true;
             if (!read_item(&reader, items))
                 return false;
-        while (take(&reader, ','));
+        } while (take(&reader, ','));
         if (!take(&reader, '}'))
             return false;
     }

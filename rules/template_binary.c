@@ -7,6 +7,7 @@
 #include "rules/template_value.h"
 
 #include "proxy/base/cursor.h"
+#include "proxy/base/limits.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -229,6 +230,14 @@ enum type_family type_family(uint32_t oid, bool *array)
     return FAMILY_UNKNOWN;
 }
 
+uint32_t array_type_of(uint32_t element)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(types); i++)
+        if (types[i].oid == element)
+            return types[i].array_oid;
+    return 0;
+}
+
 bool binary_text(struct arena *arena, uint32_t oid, struct text bytes, struct text *text)
 {
     struct cursor cursor = cursor_over(bytes.bytes, bytes.size);
@@ -253,6 +262,8 @@ bool binary_items(struct arena *arena, struct text bytes, uint32_t *element,
     if (dimensions != 1 || lower_bound != 1 || count > cursor_left(&cursor) / 4)
         return false;
     for (uint32_t i = 0; i < count; i++) {
+        if (i > LIMIT_TEMPLATE_ITEMS)
+            return true;
         struct array_item *item = arena_push(arena, (void **)&items->items, &items->count,
                                              &items->capacity, sizeof *item);
         uint32_t size = cursor_u32(&cursor);

@@ -7,6 +7,7 @@
 #include "rules/template_value.h"
 
 #include "proxy/base/invariant.h"
+#include "proxy/base/limits.h"
 #include "proxy/base/unicode.h"
 
 #include <math.h>
@@ -269,29 +270,33 @@ static bool check_by_type(const struct checking *checking, struct text text, str
 }
 
 /* Choices are in the form in which values of the type are bound; numbers are equal as numbers. */
-static bool is_choice(const struct checking *checking, struct text bound, struct text choice)
+static bool is_choice(const struct template_parameter *p, struct text bound)
 {
-    struct decimal a, b;
-    enum template_type type = checking->parameter->type;
-    if (type != TEMPLATE_NUMBER && type != TEMPLATE_NUMERIC)
-        return text_equal(bound, choice);
-    return decimal_parse(checking->arena, bound, &a) &&
-           decimal_parse(checking->arena, choice, &b) && decimal_compare(&a, &b) == 0;
+    bool found = false;
+    bool is_decimal = p->type == TEMPLATE_NUMBER || p->type == TEMPLATE_NUMERIC;
+    struct decimal value, choice;
+    struct arena scratch;
+    arena_init(&scratch);
+    for (size_t i = 0; i < p->choice_count && !found; i++) {
+        arena_reset(&scratch);
+        found = is_decimal ? decimal_parse(&scratch, bound, &value) &&
+                                 decimal_parse(&scratch, p->choices[i], &choice) &&
+                                 decimal_compare(&value, &choice) == 0
+                           : text_equal(bound, p->choices[i]);
+    }
+    arena_release(&scratch);
+    return found;
 }
 
 static bool check_choice(const struct checking *checking, struct text text, struct text bound)
 {
     const struct template_parameter *p = checking->parameter;
     struct text words = TEXT("be one of ");
-    for (size_t i = 0; i < p->choice_count; i++) {
-        if (is_choice(checking, bound, p->choices[i]))
-            return true;
-        if (words.size <= WORDS_BYTES_MAX)
-            words = arena_printf(checking->arena, "%.*s%s%.*s", TEXT_ARGS(words),
-                                 i == 0 ? "" : ", ", TEXT_ARGS(p->choices[i]));
-    }
-    if (p->choice_count == 0)
+    if (p->choice_count == 0 || is_choice(p, bound))
         return true;
+    for (size_t i = 0; i < p->choice_count && words.size <= WORDS_BYTES_MAX; i++)
+        words = arena_printf(checking->arena, "%.*s%s%.*s", TEXT_ARGS(words), i == 0 ? "" : ", ",
+                             TEXT_ARGS(p->choices[i]));
     if (words.size > WORDS_BYTES_MAX)
         words = arena_printf(checking->arena, "%.*s...",
                              TEXT_ARGS(text_cut(words, WORDS_BYTES_MAX)));
@@ -385,6 +390,7 @@ static bool check_items(struct checking *checking, const struct array_items *ite
                         struct text *bound)
 {
     struct text *texts = arena_array(checking->arena, items->count, sizeof *texts);
+    size_t size = 0;
     for (size_t i = 0; i < items->count; i++) {
         struct text text = items->items[i].text;
         checking->item = i + 1;
@@ -394,6 +400,9 @@ static bool check_items(struct checking *checking, const struct array_items *ite
             return wrong_type(checking, items->items[i].text);
         if (!check_one(checking, text, &texts[i]))
             return false;
+        size += texts[i].size;
+        if (size > LIMIT_BIND_BYTES) /* a few binary bytes can be many digits */
+            return wrong_form(checking, "be shorter");
     }
     *bound = array_literal(checking->arena, texts, items->count);
     return true;
@@ -403,30 +412,29 @@ static bool check_count(const struct checking *checking, size_t count)
 {
     const struct template_parameter *p = checking->parameter;
     bool is_short = p->min_items >= 0 && count < (size_t)p->min_items;
-    bool is_long = p->max_items >= 0 && count > (size_t)p->max_items;
-    if (!is_short && !is_long)
+    int64_t most = p->max_items >= 0 ? p->max_items : LIMIT_TEMPLATE_ITEMS;
+    if (!is_short && count <= (size_t)most)
         return true;
-    long long limit = is_short ? p->min_items : p->max_items;
+    long long limit = is_short ? p->min_items : most;
     return wrong(checking,
                  arena_printf(checking->arena, "have at %s %lld item%s",
                               is_short ? "least" : "most", limit, limit == 1 ? "" : "s"),
-                 arena_printf(checking->arena, "%zu", count));
+                 count > LIMIT_TEMPLATE_ITEMS ? TEXT("more")
+                                              : arena_printf(checking->arena, "%zu", count));
 }
 
 /* The type in a binary array's head says how its items are read. */
-static bool check_array(struct checking *checking, const struct template_value *value,
+static bool check_array(struct checking *checking, const struct template_value *value, uint32_t oid,
                         struct text *bound)
 {
     struct array_items items;
     uint32_t element = 0;
-    bool is_array;
     bool is_binary = value->form == VALUE_BINARY;
     bool understood = is_binary ? binary_items(checking->arena, value->bytes, &element, &items)
                                 : array_parse(checking->arena, value->bytes, &items);
     if (!understood)
         return wrong_value(checking, TEXT("be an array of one dimension like {1,2}"), value->bytes);
-    if (is_binary && (!family_suits(type_family(element, &is_array), checking->parameter->type) ||
-                      is_array))
+    if (is_binary && array_type_of(element) != oid)
         return wrong_declaration(checking);
     return check_count(checking, items.count) && check_items(checking, &items, element, bound);
 }
@@ -472,7 +480,7 @@ bool template_check(struct arena *arena, const struct template_parameter *parame
                                 : wrong_type(&checking, value->bytes);
     if (is_bound && !check_declared(&checking, oid, value->form == VALUE_BINARY))
         return false;
-    bool fine = parameter->array ? check_array(&checking, value, bound)
+    bool fine = parameter->array ? check_array(&checking, value, oid, bound)
                                  : check_scalar(&checking, value, oid, bound);
     if (fine)
         *bound = arena_text(arena, *bound);

@@ -12,6 +12,8 @@ enum { NUMERIC_DIGITS_MAX = 131072, NUMERIC_SCALE_MAX = 16383 };
 /* Beyond every type's range, and small enough to be added to. */
 enum { EXPONENT_MAX = 1000 * 1000 * 1000 };
 
+__extension__ typedef unsigned __int128 uint128;
+
 static bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
 static size_t digits_from(struct text text, size_t at)
@@ -113,6 +115,18 @@ int decimal_compare(const struct decimal *a, const struct decimal *b)
     return a->negative ? -order : order;
 }
 
+/* number × 10^exponent, modulo; by squares, so that 1e131071 costs no more than its few bytes. */
+static uint64_t times_power_of_ten(uint64_t number, int64_t exponent, uint64_t modulus)
+{
+    uint64_t square = 10 % modulus;
+    for (; exponent > 0; exponent >>= 1) {
+        if ((exponent & 1) != 0)
+            number = (uint64_t)((uint128)number * square % modulus);
+        square = (uint64_t)((uint128)square * square % modulus);
+    }
+    return number;
+}
+
 /* The value's digits have no 0 at their end, so no power of ten divides them. */
 bool decimal_is_multiple(const struct decimal *value, const struct decimal *of)
 {
@@ -125,9 +139,7 @@ bool decimal_is_multiple(const struct decimal *value, const struct decimal *of)
     uint64_t rest = 0, modulus = (uint64_t)divisor;
     for (size_t i = 0; i < value->digits.size; i++)
         rest = (rest * 10 + (uint64_t)(value->digits.bytes[i] - '0')) % modulus;
-    for (int64_t i = of->exponent; i < value->exponent && rest != 0; i++)
-        rest = rest * 10 % modulus;
-    return rest == 0;
+    return times_power_of_ten(rest, value->exponent - of->exponent, modulus) == 0;
 }
 
 bool decimal_to_integer(struct arena *arena, const struct decimal *decimal, struct text *integer)

@@ -120,7 +120,7 @@ bool timestamp_parse(struct arena *arena, struct text text, bool with_offset, st
         return false;
     if (text_is_ignoring_case(offset, "z"))
         offset = TEXT("+00:00");
-    *bound = arena_printf(arena, "%.*s %.*s%.*s", TEXT_ARGS(day), TEXT_ARGS(time), TEXT_ARGS(offset));
+    *bound = arena_printf(arena, "%.*sT%.*s%.*s", TEXT_ARGS(day), TEXT_ARGS(time), TEXT_ARGS(offset));
     return at == text.size;
 }
 

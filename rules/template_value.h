@@ -66,7 +66,7 @@ struct array_items {
     size_t count, capacity;
 };
 
-/* {a,"b c",NULL}, of one dimension. */
+/* {a,"b c",NULL}, of one dimension. Of more than LIMIT_TEMPLATE_ITEMS, one more is read and no further. */
 MUST_USE bool array_parse(struct arena *arena, struct text text, struct array_items *items);
 
 /* The literal with every item quoted, so that none can be NULL or a delimiter. */
@@ -92,10 +92,13 @@ enum type_family {
  * takes. */
 enum type_family type_family(uint32_t oid, bool *array);
 
+/* The array type whose elements are of this type; 0 if templates take none. */
+uint32_t array_type_of(uint32_t element);
+
 /* The text of a binary value of a scalar type; false if it is none. Not finite is none. */
 MUST_USE bool binary_text(struct arena *arena, uint32_t oid, struct text bytes, struct text *text);
 
-/* The items of a binary array of one dimension, and the type of the elements. */
+/* The items of a binary array of one dimension, up to the same limit, and the type of the elements. */
 MUST_USE bool binary_items(struct arena *arena, struct text bytes, uint32_t *element,
                            struct array_items *items);
 

@@ -137,6 +137,11 @@ enum {
     LIMIT_TEMPLATE_PATTERN_STATES = 1000,
     LIMIT_TEMPLATE_PATTERN_LENGTH = 10000,
 
+    /* Items of an array that is given to a template, each of which is checked, and the choices of an
+     * `enum`, with each of which a value is compared. */
+    LIMIT_TEMPLATE_ITEMS = 10000,
+    LIMIT_TEMPLATE_CHOICES = 1000,
+
     /* Levels of a JSON value that a template takes: the stack of its reader, and below what the
      * server's own reader takes. */
     LIMIT_TEMPLATE_JSON_DEPTH = 100,

@@ -61,6 +61,10 @@ static bool field_decimal(struct reader *reader, const struct field *field, cons
 #define LENGTH(key, member)                                                                        \
     {key, field_integer, OPTIONAL, offsetof(struct draft, parameter.member), NULL, NULL, 0, 0}
 
+#define ITEMS(key, member)                                                                         \
+    {key, field_integer, OPTIONAL, offsetof(struct draft, parameter.member), NULL, NULL, 0,        \
+     LIMIT_TEMPLATE_ITEMS}
+
 /* What a value and the items of an array have in common. */
 #define VALUE_FIELDS                                                                               \
     {"type", field_choice, REQUIRED, offsetof(struct draft, type), NULL, type_choices, 0, 0},      \
@@ -82,8 +86,8 @@ static const struct field parameter_fields[] = {
     {"from", field_text, OPTIONAL, offsetof(struct draft, parameter.attribute),
      "the name of an attribute of agents", NULL, 0, 0},
     {"items", keep_node, OPTIONAL, offsetof(struct draft, items), NULL, NULL, 0, 0},
-    LENGTH("minItems", min_items),
-    LENGTH("maxItems", max_items),
+    ITEMS("minItems", min_items),
+    ITEMS("maxItems", max_items),
 };
 
 /* --- keywords against the type -------------------------------------------------------------------- */
@@ -239,8 +243,8 @@ static bool read_choices(struct reader *reader, struct draft *draft)
         return true;
     if (!node_must_be(reader, list, NODE_LIST, "a list: [damaged, late]"))
         return false;
-    if (list->count == 0 || list->count > LIMIT_CONFIGURATION_LIST)
-        return field_wrong(reader, list, "a list of one value or more");
+    if (list->count == 0 || list->count > LIMIT_TEMPLATE_CHOICES)
+        return field_wrong(reader, list, "a list of 1 to 1000 values");
     struct text *choices = arena_array(reader->arena, list->count, sizeof *choices);
     for (size_t i = 0; i < list->count; i++)
         fine = read_choice(reader, &list->items[i], p, &choices[i]) && fine;
@@ -265,6 +269,21 @@ static struct draft new_draft(void)
         .parameter = {.min_length = -1, .max_length = -1, .min_items = -1, .max_items = -1}};
 }
 
+/* What has to be looked at is then the text of all items. */
+static bool check_pattern_of_items(struct reader *reader, const struct node *node,
+                                   const struct template_parameter *array,
+                                   const struct template_parameter *items)
+{
+    if (items->compiled == NULL ||
+        (array->max_items >= 0 &&
+         array->max_items * items->max_length <= LIMIT_TEMPLATE_PATTERN_LENGTH))
+        return true;
+    problem_error(reader->problems, value_of(node, "maxItems")->place,
+                  "a pattern of items needs maxItems, at most %d characters together",
+                  LIMIT_TEMPLATE_PATTERN_LENGTH);
+    return false;
+}
+
 /* The items' type and keywords are the array's. */
 static bool finish_array(struct reader *reader, const struct node *node, struct draft *draft)
 {
@@ -284,7 +303,8 @@ static bool finish_array(struct reader *reader, const struct node *node, struct 
                       "an array has one dimension: its items cannot be arrays");
         return false;
     }
-    if (!finish_value(reader, draft->items, &items))
+    if (!finish_value(reader, draft->items, &items) ||
+        !check_pattern_of_items(reader, node, &array, &items.parameter))
         return false;
     draft->parameter = items.parameter;
     draft->parameter.array = true;
