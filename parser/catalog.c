@@ -414,6 +414,25 @@ const struct operator*
                     operator_name, name, count);
 }
 
+const struct relation *catalog_all_relations(const struct catalog *catalog, size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    *count = catalog->relations.count;
+    return catalog->relations.items;
+}
+
+const struct function *catalog_all_functions(const struct catalog *catalog, size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    *count = catalog->user_function_count;
+    return catalog->functions.items;
+}
+
+bool relation_has_proof(const struct relation *relation)
+{
+    return relation->key_count > 0 && !relation->has_children && !relation->has_rules;
+}
+
 const struct cast *catalog_casts(const struct catalog *catalog, size_t *count)
 {
     INVARIANT(catalog->sealed);

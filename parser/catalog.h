@@ -165,6 +165,14 @@ const struct function *catalog_function_by_oid(const struct catalog *catalog, ui
 const struct column *relation_column(const struct relation *relation, struct text name);
 const struct column *relation_column_by_number(const struct relation *relation, int16_t number);
 
+/* Every relation, by name and schema, and every function that catalog_functions can find: *count of them. */
+const struct relation *catalog_all_relations(const struct catalog *catalog, size_t *count);
+const struct function *catalog_all_functions(const struct catalog *catalog, size_t *count);
+
+/* Can a key prove how many rows of the relation match? Children have keys of their own, and rules
+ * may turn one write into others. */
+bool relation_has_proof(const struct relation *relation);
+
 /* All functions (aggregates, procedures included) of this name in any schema, but for those in
  * pg_catalog and information_schema that the server came with: *count of them from the returned
  * pointer on; NULL and 0 if none. */

@@ -215,8 +215,7 @@ bool key_proves(struct walk *walk, const struct item *target, Node *const *terms
     const struct relation *relation = target->relation;
     struct fixed_list list = {0};
     int64_t best = 0;
-    if (relation == NULL || relation->has_children || relation->has_rules ||
-        operator_is_shadowed(walk, "="))
+    if (relation == NULL || !relation_has_proof(relation) || operator_is_shadowed(walk, "="))
         return false;
     for (size_t i = 0; i < count; i++)
         term(walk, target, terms[i], &list);

@@ -8,6 +8,7 @@
 #define PGWICKET_RULES_POLICY_H
 
 #include "parser/shape.h"
+#include "proxy/base/place.h"
 #include "rules/template.h"
 
 enum verdict {
@@ -32,6 +33,7 @@ struct name_pattern {
 
 struct object_pattern {
     struct text source; /* as written, for messages */
+    struct place place;
     bool any;           /* `*` alone: every object, also those without a name */
     enum object_kind kind;
     struct name_pattern parts[PATTERN_PARTS_MAX]; /* schema, name[, column] or one name */
@@ -58,6 +60,7 @@ enum { LIMIT_NONE = -1 };
 
 struct rule {
     struct text name;       /* given, or "policy.N" */
+    struct place place;
     enum verdict verdict;
     bool verbs[VERB_COUNT]; /* `all` sets every one */
     bool all_verbs;
@@ -95,6 +98,7 @@ enum { UNLIMITED = -1 };
 
 struct policy {
     struct text name;
+    struct place place;
     bool observe;              /* mode: observe */
     bool introspection;        /* introspection: allow */
     bool send_original;        /* send: original */

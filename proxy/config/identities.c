@@ -50,6 +50,7 @@ static bool read_upstream(struct reader *reader, const struct entry *entry,
     bool is_reference = node_find(node, "file") != NULL || node_find(node, "env") != NULL;
     bool fine = name_is_fine(reader, entry->key.text, entry->key.place);
     upstream->name = arena_text(reader->arena, entry->key.text);
+    upstream->place = entry->key.place;
     fine = (node->kind == NODE_MAP && !is_reference
                 ? fields_read(reader, node, "an upstream", fields, ARRAY_SIZE(fields), upstream)
                 : field_secret(reader, &connection_field, node, &upstream->connection)) &&
@@ -159,6 +160,7 @@ static bool read_agent(struct reader *reader, const struct entry *entry, struct 
                        &draft) &&
            fine;
     draft.agent.name = arena_text(reader->arena, entry->key.text);
+    draft.agent.place = entry->key.place;
     draft.agent.has_secret = draft.places.secret.size > 0;
     *agent = draft.agent;
     *places = draft.places;

@@ -181,7 +181,7 @@ static bool read_policy(struct reader *reader, const struct entry *entry, struct
 {
     struct draft draft = {.policy = defaults, .places = places};
     draft.policy.name = arena_text(reader->arena, entry->key.text);
-    places->place = entry->key.place;
+    draft.policy.place = places->place = entry->key.place;
     bool fine = name_is_fine(reader, entry->key.text, entry->key.place);
     fine = fields_read(reader, &entry->value, "a policy", policy_fields, ARRAY_SIZE(policy_fields),
                        &draft) &&

@@ -7,12 +7,7 @@
 
 #include "proxy/base/arena.h"
 #include "proxy/base/buffer.h"
-
-/* Line and column from 1; columns count characters. Line 0: about the whole file. */
-struct place {
-    size_t line;
-    size_t column;
-};
+#include "proxy/base/place.h"
 
 struct problem;
 

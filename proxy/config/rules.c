@@ -84,8 +84,10 @@ static bool read_pattern(struct reader *reader, const struct node *node, bool co
 {
     const char *problem = NULL;
     if (node->kind == NODE_SCALAR && !node_is_null(node) &&
-        object_pattern_parse(reader->arena, node->text, columns, pattern, &problem))
+        object_pattern_parse(reader->arena, node->text, columns, pattern, &problem)) {
+        pattern->place = node->place;
         return true;
+    }
     if (problem != NULL)
         problem_error(reader->problems, node->place, "\"%.*s\": %s",
                       TEXT_ARGS(text_cut(node->text, 80)), problem);
@@ -297,6 +299,7 @@ bool read_policy_rules(struct reader *reader, const struct node *node, struct po
         struct draft draft;
         bool rule_is_fine = read_rule(reader, &node->items[i], &draft);
         rules[i] = draft.rule;
+        rules[i].place = node->items[i].place;
         if (rules[i].name.size == 0)
             rules[i].name = arena_printf(reader->arena, "%.*s.%zu", TEXT_ARGS(policy->name), i + 1);
         rules[i].text = rule_in_words(reader->arena, &rules[i]);

@@ -191,8 +191,9 @@ static void read_document(struct configuration *configuration, struct arena *scr
     take(configuration, &file);
 }
 
-struct configuration *configuration_parse(struct text path, struct text source,
-                                          struct buffer *problems_out)
+static struct configuration *parse(struct text path, struct text source,
+                                   configuration_reviewer *reviewer, void *argument,
+                                   struct buffer *problems_out)
 {
     struct configuration *configuration = memory_allocate_zeroed(1, sizeof *configuration);
     struct arena scratch;
@@ -204,8 +205,10 @@ struct configuration *configuration_parse(struct text path, struct text source,
     const struct node *root = document_parse(&scratch, source, &problems);
     if (root != NULL)
         read_document(configuration, &scratch, &problems, root);
-    problems_print(&problems, problems_out);
     bool is_fine = root != NULL && problems.errors == 0;
+    if (is_fine && reviewer != NULL)
+        reviewer(configuration, &problems, argument);
+    problems_print(&problems, problems_out);
     arena_release(&scratch);
     if (is_fine)
         return configuration;
@@ -213,14 +216,28 @@ struct configuration *configuration_parse(struct text path, struct text source,
     return NULL;
 }
 
-struct configuration *configuration_load(const char *path, struct buffer *problems)
+struct configuration *configuration_parse(struct text path, struct text source,
+                                          struct buffer *problems)
+{
+    return parse(path, source, NULL, NULL, problems);
+}
+
+struct configuration *configuration_load_reviewed(const char *path,
+                                                  configuration_reviewer *reviewer, void *argument,
+                                                  struct buffer *problems)
 {
     struct text source;
     if (!source_read(path, &source, problems))
         return NULL;
-    struct configuration *configuration = configuration_parse(text_from(path), source, problems);
+    struct configuration *configuration =
+        parse(text_from(path), source, reviewer, argument, problems);
     source_release(source);
     return configuration;
+}
+
+struct configuration *configuration_load(const char *path, struct buffer *problems)
+{
+    return configuration_load_reviewed(path, NULL, NULL, problems);
 }
 
 struct configuration *configuration_retain(struct configuration *configuration)

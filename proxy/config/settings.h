@@ -41,12 +41,14 @@ enum {
 
 struct upstream_settings {
     struct text name;
+    struct place place;
     struct text connection; /* libpq connection string; holds secrets: never logged */
     unsigned accept_risks;
 };
 
 struct agent {
     struct text name;
+    struct place place;
     bool has_secret;
     struct scram_verifier verifier;
     struct text certificate_cn; /* empty: none */
@@ -110,6 +112,17 @@ struct configuration *configuration_load(const char *path, struct buffer *proble
 /* The same of a text in memory; relative paths are relative to the folder of `path`. */
 struct configuration *configuration_parse(struct text path, struct text source,
                                           struct buffer *problems);
+
+struct problems;
+
+/* Called with a configuration that is fine; what it adds to the problems are warnings. */
+typedef void configuration_reviewer(const struct configuration *configuration,
+                                    struct problems *problems, void *argument);
+
+/* configuration_load, with a look at the whole before the problems are written. */
+struct configuration *configuration_load_reviewed(const char *path,
+                                                  configuration_reviewer *reviewer, void *argument,
+                                                  struct buffer *problems);
 
 struct configuration *configuration_retain(struct configuration *configuration);
 void configuration_release(struct configuration *configuration); /* NULL is fine */

@@ -53,22 +53,25 @@ static const struct {
     {UPSTREAM_RISK_FILE_ACCESS, RISK_FILE_ACCESS, "file_access"},
 };
 
-/* Why the role or the database may not be used; empty text if it may. */
-static void judge_facts(const struct upstream *upstream, const struct upstream_facts *facts,
-                        char *problem, size_t size)
+void upstream_judge_facts(const char *name, unsigned accept_risks,
+                          const struct upstream_facts *facts, char *problem, size_t size)
 {
+    char found[80] = "";
     problem[0] = '\0';
     for (size_t i = 0; i < ARRAY_SIZE(risks); i++)
-        if ((facts->risks & risks[i].found) != 0 && (upstream->accept_risks & risks[i].accepted) == 0)
-            snprintf(problem, size,
-                     "upstream %s: role \"%s\" has %s; use a lesser role, or write accept_risks: [%s]",
-                     upstream->name, facts->role, risks[i].name, risks[i].name);
-    if (!facts->encoding_is_utf8)
-        snprintf(problem, size, "upstream %s: database \"%s\" is not encoded in UTF8", upstream->name,
-                 facts->database);
+        if ((facts->risks & risks[i].found) != 0 && (accept_risks & risks[i].accepted) == 0) {
+            size_t used = strlen(found);
+            snprintf(found + used, sizeof found - used, "%s%s", used > 0 ? ", " : "", risks[i].name);
+        }
     if (!facts->track_counts)
-        snprintf(problem, size, "upstream %s: track_counts is off; row limits need it",
-                 upstream->name);
+        snprintf(problem, size, "upstream %s: track_counts is off; row limits need it", name);
+    else if (!facts->encoding_is_utf8)
+        snprintf(problem, size, "upstream %s: database \"%s\" is not encoded in UTF8", name,
+                 facts->database);
+    else if (found[0] != '\0')
+        snprintf(problem, size,
+                 "upstream %s: role \"%s\" has %s; use a lesser role, or write accept_risks: [%s]", name,
+                 facts->role, found, found);
 }
 
 static void notify(struct waiter *waiters)
@@ -134,7 +137,8 @@ static void load_once(struct upstream *upstream, struct catalog_loader *loader)
         upstream->catalog = catalog;
         upstream->generation++;
         upstream->facts = facts;
-        judge_facts(upstream, &facts, upstream->refused, sizeof upstream->refused);
+        upstream_judge_facts(upstream->name, upstream->accept_risks, &facts, upstream->refused,
+                             sizeof upstream->refused);
         take_unprepared(upstream, unprepared, configuration);
     }
     pthread_cond_broadcast(&upstream->changed);

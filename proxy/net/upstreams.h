@@ -46,6 +46,11 @@ uint64_t upstreams_generation(struct upstreams *upstreams, struct text name);
 bool upstreams_refresh(struct upstreams *upstreams, struct text name, struct worker *worker,
                        uint64_t conn);
 
+/* Why agents may not use a database with these facts: its role has a power that is not accepted, or the
+ * database cannot be worked with. Empty text: they may. */
+void upstream_judge_facts(const char *name, unsigned accept_risks,
+                          const struct upstream_facts *facts, char *problem, size_t size);
+
 /* Are all of them up? Else `problem` names one that is not. */
 bool upstreams_ready(struct upstreams *upstreams, char *problem, size_t size);
 

@@ -115,8 +115,15 @@ static void add_tables(struct catalog *catalog)
     struct relation orders = relation(catalog, 11, "orders", 'r', "id customer_id status");
     orders.keys = &id_key;
     orders.key_count = 1;
+    static const struct foreign_key items_order = {TEXT_INIT("items_order_fkey"), 12, 'c', 'a',
+                                                   first_column, first_column, 1};
+    orders.referenced_by = &items_order;
+    orders.referenced_by_count = 1;
     struct relation items = relation(catalog, 12, "items", 'r', "id order_id");
     struct relation directory = relation(catalog, 13, "directory", 'v', "id tax_id");
+    static const struct view_source directory_sources[] = {{10, 1}, {10, 3}};
+    directory.sources = directory_sources;
+    directory.source_count = ARRAY_SIZE(directory_sources);
     struct relation events = relation(catalog, events_oid, "events", 'p', "id secret");
     events.has_children = true;
     struct relation part = relation(catalog, 21, "events_1", 'r', "id secret");
