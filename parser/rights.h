@@ -1,6 +1,6 @@
 /*
- * rights.h - what a login may do with the tables of a database, and which triggers run there: facts that
- * no statement is judged by, for the review of a policy. Sorted by relation.
+ * rights.h - what a login may do with the tables of a database, and which triggers run there: facts
+ * that no statement is judged by, for the review of a policy. Sorted by relation.
  */
 #ifndef PGWICKET_PARSER_RIGHTS_H
 #define PGWICKET_PARSER_RIGHTS_H
@@ -9,15 +9,15 @@
 
 struct table_rights {
     uint32_t relation;
-    bool owner;              /* the login, or a role whose rights it has, owns the table */
-    bool verbs[VERB_COUNT];  /* select, insert, update, delete (of any column), truncate */
+    bool owner;             /* the login, or a role whose rights it has, owns the table */
+    bool verbs[VERB_COUNT]; /* select, insert, update, delete (of any column), truncate */
 };
 
 struct trigger {
     uint32_t relation;
     struct text name;
-    struct text function;   /* "audit.note()" */
-    bool may_write;         /* false: its function is PostgreSQL's own, or PL/pgSQL without any statement */
+    struct text function; /* "audit.note()" */
+    bool may_write; /* false: its function is PostgreSQL's own, or PL/pgSQL without any statement */
     bool verbs[VERB_COUNT]; /* insert, update, delete, truncate */
 };
 

@@ -30,7 +30,8 @@ static void PRINTF_LIKE(3, 4)
     *added = (struct finding){place, arena_text(review->arena, text)};
 }
 
-/* --- several names as one text --------------------------------------------------------------------- */
+/* --- several names as one text
+ * --------------------------------------------------------------------- */
 
 struct names {
     struct buffer text;
@@ -62,7 +63,8 @@ static struct text names_told(struct review *review, struct names *names)
     return told;
 }
 
-/* --- objects of the database ------------------------------------------------------------------------ */
+/* --- objects of the database
+ * ------------------------------------------------------------------------ */
 
 static bool is_system(struct text schema)
 {
@@ -110,7 +112,8 @@ static bool rule_makes(const struct rule *rule)
     return rule->verbs[VERB_CREATE] || rule->verbs[VERB_CODE];
 }
 
-/* --- names that mean nothing ------------------------------------------------------------------------ */
+/* --- names that mean nothing
+ * ------------------------------------------------------------------------ */
 
 static bool has_function(const struct review *review, const struct object_pattern *pattern)
 {
@@ -209,13 +212,13 @@ static void review_columns(struct review *review, const struct rule *rule)
     }
 }
 
-/* --- what happens beside the rule -------------------------------------------------------------------- */
+/* --- what happens beside the rule
+ * -------------------------------------------------------------------- */
 
 static bool trigger_fires(const struct review *review, const struct rule *rule,
                           const struct trigger *trigger)
 {
-    const struct relation *relation =
-        catalog_relation_by_oid(review->catalog, trigger->relation);
+    const struct relation *relation = catalog_relation_by_oid(review->catalog, trigger->relation);
     bool fires = false;
     for (size_t i = 0; i < ARRAY_SIZE(table_verbs); i++)
         fires |= trigger->verbs[table_verbs[i]] && rule->verbs[table_verbs[i]];
@@ -239,15 +242,16 @@ static void review_trigger(struct review *review, const struct rule *rule, size_
         }
         const struct relation *relation =
             catalog_relation_by_oid(review->catalog, trigger->relation);
-        names_add(&tables, arena_printf(review->arena, "%.*s (trigger %.*s)",
-                                        TEXT_ARGS(name_of(review, relation)),
-                                        TEXT_ARGS(trigger->name)));
+        names_add(&tables,
+                  arena_printf(review->arena, "%.*s (trigger %.*s)",
+                               TEXT_ARGS(name_of(review, relation)), TEXT_ARGS(trigger->name)));
     }
     struct text told = names_told(review, &tables);
-    add_finding(review, rule->place,
-                "writes to %.*s call %.*s, which may write other tables: no rule is asked about that, and "
-                "max_rows does not count it",
-                TEXT_ARGS(told), TEXT_ARGS(first->function));
+    add_finding(
+        review, rule->place,
+        "writes to %.*s call %.*s, which may write other tables: no rule is asked about that, and "
+        "max_rows does not count it",
+        TEXT_ARGS(told), TEXT_ARGS(first->function));
 }
 
 static void review_triggers(struct review *review, const struct rule *rule)
@@ -257,14 +261,16 @@ static void review_triggers(struct review *review, const struct rule *rule)
             review_trigger(review, rule, i);
 }
 
-static bool acts(char letter) { return letter == 'c' || letter == 'n' || letter == 'd'; }
+static bool acts(char letter)
+{
+    return letter == 'c' || letter == 'n' || letter == 'd';
+}
 
 static bool rule_sets(const struct rule *rule, const struct relation *relation,
                       const struct foreign_key *key)
 {
     for (size_t i = 0; i < key->column_count; i++) {
-        const struct column *column =
-            relation_column_by_number(relation, key->parent_columns[i]);
+        const struct column *column = relation_column_by_number(relation, key->parent_columns[i]);
         for (size_t j = 0; column != NULL && j < rule->column_count; j++)
             if (text_equal(column->name, rule->columns[j]))
                 return true;
@@ -294,13 +300,15 @@ static void review_cascades(struct review *review, const struct rule *rule, enum
     size_t count = children.count;
     struct text told = names_told(review, &children);
     if (count > 0)
-        add_finding(review, rule->place,
-                    "max_rows cannot hold for %s on %.*s: foreign keys carry it on into %.*s, where rows "
-                    "are not counted",
-                    verb_name(verb), TEXT_ARGS(name_of(review, relation)), TEXT_ARGS(told));
+        add_finding(
+            review, rule->place,
+            "max_rows cannot hold for %s on %.*s: foreign keys carry it on into %.*s, where rows "
+            "are not counted",
+            verb_name(verb), TEXT_ARGS(name_of(review, relation)), TEXT_ARGS(told));
 }
 
-/* --- conditions that can never hold ------------------------------------------------------------------ */
+/* --- conditions that can never hold
+ * ------------------------------------------------------------------ */
 
 static void review_tables(struct review *review, const struct rule *rule)
 {
@@ -334,7 +342,8 @@ static void review_tables(struct review *review, const struct rule *rule)
                     TEXT_ARGS(ruled_names));
 }
 
-/* --- views over closed columns ------------------------------------------------------------------------ */
+/* --- views over closed columns
+ * ------------------------------------------------------------------------ */
 
 enum { VIEWS_DEEP_MAX = 16 };
 
@@ -364,8 +373,8 @@ static bool source_is_closed(struct review *review, const struct view_source *so
     struct text name;
     if (!action_touches_column(&matching, &action, closed->patterns, closed->count, &name))
         return false;
-    closed->column = arena_printf(review->arena, "%.*s.%.*s",
-                                  TEXT_ARGS(name_of(review, relation)), TEXT_ARGS(name));
+    closed->column = arena_printf(review->arena, "%.*s.%.*s", TEXT_ARGS(name_of(review, relation)),
+                                  TEXT_ARGS(name));
     return true;
 }
 
@@ -400,7 +409,8 @@ static void review_views(struct review *review, const struct policy *policy,
     }
 }
 
-/* --- the login's rights ------------------------------------------------------------------------------- */
+/* --- the login's rights
+ * ------------------------------------------------------------------------------- */
 
 /* Rights that a rule would need, of tables that it writes out. */
 static void review_missing_rights(struct review *review, const struct rule *rule)
@@ -448,10 +458,11 @@ void review_owner(struct review *review, const struct policy *policy, struct tex
     bool any = owned.count > 0;
     struct text told = names_told(review, &owned);
     if (any)
-        add_finding(review, place,
-                    "the database role of agent %.*s, \"%.*s\", owns %.*s: row security does not bind an "
-                    "owner, and nothing in the database keeps it from altering them",
-                    TEXT_ARGS(agent), TEXT_ARGS(rights->role), TEXT_ARGS(told));
+        add_finding(
+            review, place,
+            "the database role of agent %.*s, \"%.*s\", owns %.*s: row security does not bind an "
+            "owner, and nothing in the database keeps it from altering them",
+            TEXT_ARGS(agent), TEXT_ARGS(rights->role), TEXT_ARGS(told));
 }
 
 enum { ANCESTORS_MAX = 32 };
@@ -492,14 +503,16 @@ void review_rights(struct review *review, const struct policy *const *policies, 
         bool any = wider.count > 0;
         struct text told = names_told(review, &wider);
         if (any)
-            add_finding(review, place,
-                        "role \"%.*s\" has the right to %s %.*s, which no policy of its agents lets "
-                        "through: it could be revoked",
-                        TEXT_ARGS(rights->role), verb_name(table_verbs[i]), TEXT_ARGS(told));
+            add_finding(
+                review, place,
+                "role \"%.*s\" has the right to %s %.*s, which no policy of its agents lets "
+                "through: it could be revoked",
+                TEXT_ARGS(rights->role), verb_name(table_verbs[i]), TEXT_ARGS(told));
     }
 }
 
-/* --- a policy ------------------------------------------------------------------------------------------ */
+/* --- a policy
+ * ------------------------------------------------------------------------------------------ */
 
 static void review_rule(struct review *review, const struct policy *policy, const struct rule *rule)
 {
@@ -525,7 +538,8 @@ void review_policy(struct review *review, const struct policy *policy)
 {
     for (size_t i = 0; i < policy->search_path_count; i++)
         if (!catalog_has_schema(review->catalog, policy->search_path[i]))
-            add_finding(review, policy->place, "there is no schema \"%.*s\", which search_path names",
+            add_finding(review, policy->place,
+                        "there is no schema \"%.*s\", which search_path names",
                         TEXT_ARGS(policy->search_path[i]));
     for (size_t i = 0; i < policy->hidden_count; i++)
         review_column_pattern(review, &policy->hidden[i], "hidden");

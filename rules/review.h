@@ -1,6 +1,6 @@
 /*
- * review.h - a policy against a database, for `check`: what a person would want to know before relying on
- * it. Nothing here decides anything. Pure.
+ * review.h - a policy against a database, for `check`: what a person would want to know before
+ * relying on it. Nothing here decides anything. Pure.
  */
 #ifndef PGWICKET_RULES_REVIEW_H
 #define PGWICKET_RULES_REVIEW_H
@@ -22,9 +22,9 @@ struct review {
 };
 
 /*
- * The policy's own: names that mean nothing in the database; triggers and rules of tables that an allow
- * rule lets write; views over columns that are closed; `where: key` and `max_rows` that can never hold;
- * rights that the role would need and does not have.
+ * The policy's own: names that mean nothing in the database; triggers and rules of tables that an
+ * allow rule lets write; views over columns that are closed; `where: key` and `max_rows` that can
+ * never hold; rights that the role would need and does not have.
  */
 void review_policy(struct review *review, const struct policy *policy);
 

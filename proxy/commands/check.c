@@ -1,6 +1,6 @@
 /*
- * check.c - `pgwicket check`: reads a configuration file and says everything that is wrong with it; then
- * compares its policies with the databases that can be reached, and warns.
+ * check.c - `pgwicket check`: reads a configuration file and says everything that is wrong with it;
+ * then compares its policies with the databases that can be reached, and warns.
  */
 #include "proxy/commands/commands.h"
 
@@ -17,14 +17,18 @@ enum { PROBLEMS_BYTES_MAX = 256 * 1024, PROBLEM_BYTES = 512 };
 
 static const char usage[] =
     "usage: pgwicket check FILE [--offline] [--strict]\n\n"
-    "Reads a configuration file, with the files and environment variables that it names, and lists all\n"
-    "problems with their places. If the file is fine, asks each upstream for its catalog and warns of:\n"
+    "Reads a configuration file, with the files and environment variables that it names, and lists "
+    "all\n"
+    "problems with their places. If the file is fine, asks each upstream for its catalog and warns "
+    "of:\n"
     "names that mean nothing there; tables with triggers that may write others; views over closed\n"
-    "columns; conditions that can never hold; roles that own tables, lack a right, or have more than\n"
+    "columns; conditions that can never hold; roles that own tables, lack a right, or have more "
+    "than\n"
     "the policies let through. Changes nothing.\n\n"
     "  --offline  connect to nothing\n"
     "  --strict   warnings are errors, and each upstream must be reached\n\n"
-    "exit code: 0 the file is fine, 1 it is not, 2 usage; with --strict also 1 there are warnings,\n"
+    "exit code: 0 the file is fine, 1 it is not, 2 usage; with --strict also 1 there are "
+    "warnings,\n"
     "3 an upstream cannot be reached\n";
 
 /* What the reviewer is given and gives back. */
@@ -33,7 +37,8 @@ struct comparison {
     size_t warnings;
 };
 
-/* --- one upstream ---------------------------------------------------------------------------------- */
+/* --- one upstream
+ * ---------------------------------------------------------------------------------- */
 
 static bool is_first_with_policy(const struct configuration *configuration,
                                  const struct agent *agent)
@@ -64,8 +69,7 @@ static void review_agents(struct review *review, const struct configuration *con
         review_rights(review, policies, count, upstream->place);
 }
 
-static void warn_of_findings(const struct review *review,
-                             const struct configuration *configuration,
+static void warn_of_findings(const struct review *review, const struct configuration *configuration,
                              const struct upstream_settings *upstream, struct problems *problems)
 {
     bool several = configuration->upstream_count > 1;
@@ -106,8 +110,10 @@ static void compare_upstream(struct comparison *comparison,
             problem_warning(problems, upstream->place, "serve refuses this: %s", problem);
     } else {
         comparison->unreachable = true;
-        fprintf(stderr, "pgwicket: upstream %.*s cannot be reached, so no policy was compared with it: %s\n",
-                TEXT_ARGS(upstream->name), problem);
+        fprintf(
+            stderr,
+            "pgwicket: upstream %.*s cannot be reached, so no policy was compared with it: %s\n",
+            TEXT_ARGS(upstream->name), problem);
     }
     catalog_release(catalog);
     arena_release(&arena);
@@ -131,7 +137,8 @@ static void count_warnings(const struct configuration *configuration, struct pro
     comparison->warnings = problems->count;
 }
 
-/* --- the command ------------------------------------------------------------------------------------ */
+/* --- the command
+ * ------------------------------------------------------------------------------------ */
 
 static const char *plural(size_t count, const char *one, const char *many)
 {

@@ -1,5 +1,6 @@
 /*
- * judge.c - `pgwicket judge`: reads statements from standard input and says what would become of them.
+ * judge.c - `pgwicket judge`: reads statements from standard input and says what would become of
+ * them.
  *
  * It runs none of them. With a catalog it is what a session would say; offline it is stricter.
  */
@@ -30,8 +31,10 @@ struct options {
 static const char usage[] =
     "usage: pgwicket judge FILE --agent NAME [--offline] [--explain]\n\n"
     "Reads one client message a line from standard input, as JSON\n"
-    "  {\"id\": ..., \"sql\": ... | \"sql_b64\": ..., \"setup\": [messages before it], \"types\": [types]}\n"
-    "or as plain SQL, and prints for each a line of JSON with the verdict. Runs nothing. `types` are the\n"
+    "  {\"id\": ..., \"sql\": ... | \"sql_b64\": ..., \"setup\": [messages before it], \"types\": "
+    "[types]}\n"
+    "or as plain SQL, and prints for each a line of JSON with the verdict. Runs nothing. `types` "
+    "are the\n"
     "types of $1, $2, ..., by oid or name.\n\n"
     "  --agent NAME  whose policy and upstream are used\n"
     "  --offline     do not read the catalog from the upstream; stricter\n"

@@ -1,12 +1,13 @@
 /*
- * judge_answer.c - see judge_answer.h. What EXECUTE and FETCH run was judged when its name was given;
- * a name that nothing gave is rejected, as in a session.
+ * judge_answer.c - see judge_answer.h. What EXECUTE and FETCH run was judged when its name was
+ * given; a name that nothing gave is rejected, as in a session.
  */
 #include "proxy/commands/judge_answer.h"
 
 #include <string.h>
 
-/* --- names of prepared statements and cursors ----------------------------------------------------- */
+/* --- names of prepared statements and cursors
+ * ----------------------------------------------------- */
 
 struct known_name {
     bool is_cursor;
@@ -64,7 +65,8 @@ static const struct known_name *find_name(const struct known_names *names, bool 
     return NULL;
 }
 
-/* --- what a name stands for ----------------------------------------------------------------------- */
+/* --- what a name stands for
+ * ----------------------------------------------------------------------- */
 
 static void reject(struct answer *answer, const struct error_text *error)
 {
@@ -77,8 +79,9 @@ static void reject(struct answer *answer, const struct error_text *error)
 static struct error_text nothing_of_this_name(bool is_cursor)
 {
     struct error_text error = {
-        .message = is_cursor ? TEXT("pgwicket: there is no such cursor in this session")
-                             : TEXT("pgwicket: there is no such prepared statement in this session"),
+        .message = is_cursor
+                       ? TEXT("pgwicket: there is no such cursor in this session")
+                       : TEXT("pgwicket: there is no such prepared statement in this session"),
         .hint = TEXT("`setup` lists the messages that came before.")};
     memcpy(error.sqlstate, is_cursor ? "34000" : "26000", sizeof error.sqlstate);
     return error;
@@ -118,7 +121,8 @@ static void follow_name(struct arena *arena, const struct known_names *names,
     }
 }
 
-/* --- the answer ------------------------------------------------------------------------------------ */
+/* --- the answer
+ * ------------------------------------------------------------------------------------ */
 
 static const struct decision *decisive_of(const struct judgement *judgement)
 {

@@ -1,6 +1,6 @@
 /*
- * test.c - `pgwicket test`: a policy's own tests. Judges each case of a file as a session would, runs
- * nothing, and tells what differs from what the case expects.
+ * test.c - `pgwicket test`: a policy's own tests. Judges each case of a file as a session would,
+ * runs nothing, and tells what differs from what the case expects.
  */
 #include "proxy/commands/commands.h"
 
@@ -53,7 +53,8 @@ struct result {
     bool verdict_differs, rule_differs;
 };
 
-/* --- judging ------------------------------------------------------------------------------------- */
+/* --- judging -------------------------------------------------------------------------------------
+ */
 
 static const struct catalog *catalog_of(const struct run *run, const struct agent *agent)
 {
@@ -120,7 +121,8 @@ static bool is_as_expected(const struct result *result)
     return !result->verdict_differs && !result->rule_differs;
 }
 
-/* --- telling ------------------------------------------------------------------------------------- */
+/* --- telling -------------------------------------------------------------------------------------
+ */
 
 static struct text name_of(struct arena *arena, const struct policy_case *policy_case)
 {
@@ -138,8 +140,8 @@ static void append_line(struct buffer *out, const char *label, struct text value
         return;
     buffer_printf(out, "    %-8s ", label);
     for (size_t i = 0; i < value.size; i++)
-        buffer_append_byte(out, (unsigned char)value.bytes[i] < ' ' ? ' '
-                                                                     : (uint8_t)value.bytes[i]);
+        buffer_append_byte(out,
+                           (unsigned char)value.bytes[i] < ' ' ? ' ' : (uint8_t)value.bytes[i]);
     buffer_append_byte(out, '\n');
 }
 
@@ -154,8 +156,8 @@ static void append_verdict(struct buffer *out, const char *label, enum verdict v
     buffer_append_byte(out, '\n');
 }
 
-static void tell_difference(struct arena *arena, const struct run *run,
-                            const struct result *result, struct buffer *out)
+static void tell_difference(struct arena *arena, const struct run *run, const struct result *result,
+                            struct buffer *out)
 {
     const struct policy_case *policy_case = result->policy_case;
     const struct answer *answer = &result->answer;
@@ -228,10 +230,12 @@ static int run_cases(struct run *run, const struct policy_cases *cases)
     return run->failed == 0 ? EXIT_FINE : EXIT_NO;
 }
 
-/* --- the command ---------------------------------------------------------------------------------- */
+/* --- the command
+ * ---------------------------------------------------------------------------------- */
 
 static int test_policies(const struct configuration *configuration,
-                         const struct policy_cases *cases, const char *path, bool offline, bool json)
+                         const struct policy_cases *cases, const char *path, bool offline,
+                         bool json)
 {
     struct run run = {.configuration = configuration, .path = path, .json = json};
     run.catalogs = memory_allocate_zeroed(configuration->upstream_count, sizeof *run.catalogs);

@@ -48,7 +48,8 @@ static bool field_setup(struct reader *reader, const struct field *field, const 
     return fine;
 }
 
-/* --- values ------------------------------------------------------------------------------------- */
+/* --- values -------------------------------------------------------------------------------------
+ */
 
 static void append_element(struct buffer *literal, struct text element)
 {
@@ -113,19 +114,20 @@ static bool field_params(struct reader *reader, const struct field *field, const
     return fine;
 }
 
-/* --- a case ------------------------------------------------------------------------------------- */
+/* --- a case -------------------------------------------------------------------------------------
+ */
 
 static const struct field case_fields[] = {
-    {"name", field_text, OPTIONAL, offsetof(struct draft, result.name), "what the case shows", NULL, 0,
-     0},
+    {"name", field_text, OPTIONAL, offsetof(struct draft, result.name), "what the case shows", NULL,
+     0, 0},
     {"agent", field_text, REQUIRED, offsetof(struct draft, agent), "who sends it", NULL, 0, 0},
     {"setup", field_setup, OPTIONAL, 0, "a list of messages sent before it", NULL, 0, 0},
     {"sql", field_text, REQUIRED, offsetof(struct draft, result.sql), "the message", NULL, 0, 0},
     {"params", field_params, OPTIONAL, 0, "a list of the values of $1, $2, …", NULL, 0, 0},
     {"expect", field_choice, REQUIRED, offsetof(struct draft, expect), "allow, hold or reject",
      expect_choices, 0, 0},
-    {"rule", field_text, OPTIONAL, offsetof(struct draft, result.rule), "the rule that decides", NULL,
-     0, 0},
+    {"rule", field_text, OPTIONAL, offsetof(struct draft, result.rule), "the rule that decides",
+     NULL, 0, 0},
 };
 
 static struct place place_of(const struct node *map, const char *key)
@@ -149,8 +151,7 @@ static bool resolve_agent(struct reader *reader, const struct node *node,
     draft->result.agent = configuration_agent(configuration, draft->agent);
     if (draft->result.agent != NULL || draft->agent.size == 0)
         return draft->result.agent != NULL;
-    const char **names =
-        arena_array(reader->scratch, configuration->agent_count, sizeof *names);
+    const char **names = arena_array(reader->scratch, configuration->agent_count, sizeof *names);
     for (size_t i = 0; i < configuration->agent_count; i++)
         names[i] = arena_text(reader->scratch, configuration->agents[i].name).bytes;
     problem_error(reader->problems, place_of(node, "agent"), "%.*s has no agent \"%.*s\"%.*s",
@@ -212,8 +213,7 @@ bool cases_parse(struct text path, struct text source, const struct configuratio
     *cases = (struct policy_cases){0};
     arena_init(&cases->arena);
     struct problems problems = {.arena = &scratch, .path = path, .source = source};
-    struct reader reader = {
-        .arena = &cases->arena, .scratch = &scratch, .problems = &problems};
+    struct reader reader = {.arena = &cases->arena, .scratch = &scratch, .problems = &problems};
     const struct node *root = document_parse(&scratch, source, &problems);
     if (root != NULL)
         read_list(&reader, root, configuration, cases);

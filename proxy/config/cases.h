@@ -1,5 +1,6 @@
 /*
- * cases.h - a policy's own tests: a YAML list of statements, each with the verdict that it must get.
+ * cases.h - a policy's own tests: a YAML list of statements, each with the verdict that it must
+ * get.
  *
  *     - {name?, agent, setup?: [messages before it], sql, params?: [values of $1 …],
  *        expect: allow | hold | reject, rule?}
@@ -17,7 +18,7 @@ struct case_value {
 };
 
 struct policy_case {
-    struct text name;     /* given, or empty */
+    struct text name; /* given, or empty */
     struct place place;
     const struct agent *agent;
     const struct text *setup;
@@ -27,7 +28,7 @@ struct policy_case {
     const struct case_value *params;
     size_t param_count;
     enum verdict expect;
-    struct text rule;     /* that must decide or, of a rejection, be the nearest; empty: any */
+    struct text rule; /* that must decide or, of a rejection, be the nearest; empty: any */
 };
 
 /* Texts live in `arena` or in the configuration. */

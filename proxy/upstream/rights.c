@@ -3,7 +3,8 @@
  *
  * Whether a trigger's function writes cannot be known: what it calls may do anything. A body in
  * PL/pgSQL without the words of any statement, and without a call by qualified name, counts as one
- * that writes nothing; comments and strings are left out in both orders, and the stricter reading wins.
+ * that writes nothing; comments and strings are left out in both orders, and the stricter reading
+ * wins.
  */
 #include "proxy/upstream/rights.h"
 

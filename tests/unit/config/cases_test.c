@@ -108,8 +108,8 @@ Test(cases, that_are_wrong_are_refused_with_their_place)
     for (size_t i = 0; i < sizeof refused / sizeof refused[0]; i++) {
         buffer_clear(&problems);
         cr_assert(!parse(refused[i].source), "%s", refused[i].source);
-        cr_assert(strncmp(buffer_string(&problems), refused[i].begins,
-                          strlen(refused[i].begins)) == 0,
+        cr_assert(strncmp(buffer_string(&problems), refused[i].begins, strlen(refused[i].begins)) ==
+                      0,
                   "%s: %s", refused[i].source, buffer_string(&problems));
     }
 }

@@ -1,4 +1,5 @@
-/* review_test.c - a policy against a database: what is told, and that nothing is where all is well. */
+/* review_test.c - a policy against a database: what is told, and that nothing is where all is well.
+ */
 #include "rules/review.h"
 
 #include "tests/unit/rules/support.h"
@@ -10,7 +11,10 @@ enum { ORDERS = 11, ITEMS = 12, EVENTS_1 = 21 };
 
 static struct catalog *catalog;
 
-static void set_up(void) { catalog = test_catalog(); }
+static void set_up(void)
+{
+    catalog = test_catalog();
+}
 
 static void tear_down(void)
 {
@@ -23,9 +27,8 @@ TestSuite(review, .init = set_up, .fini = tear_down);
 static struct review review_with(const struct rights *rights)
 {
     static const struct rights none;
-    return (struct review){.arena = &test_arena,
-                           .catalog = catalog,
-                           .rights = rights != NULL ? rights : &none};
+    return (struct review){
+        .arena = &test_arena, .catalog = catalog, .rights = rights != NULL ? rights : &none};
 }
 
 /* The one finding, or all of them for the message. */
@@ -46,7 +49,7 @@ static const char *findings_of(struct policy *policy, const struct rights *right
 }
 
 static const struct {
-    const char *rule; /* an allow rule */
+    const char *rule;   /* an allow rule */
     const char *begins; /* "": no finding */
 } patterns[] = {
     {"select on shop.orders", ""},
@@ -89,12 +92,13 @@ Test(review, tells_columns_and_schemas_that_mean_nothing)
     policy.hidden = test_columns("shop.customers.ssn shop.customers.snn *.*.nowhere", &count);
     policy.hidden_count = count;
     policy.search_path = test_names("shop lost", &policy.search_path_count);
-    cr_assert_str_eq(findings_of(&policy, NULL),
-                     "there is no schema \"lost\", which search_path names | "
-                     "hidden shop.customers.snn covers no column that is in the database now | "
-                     "hidden *.*.nowhere covers no column that is in the database now | "
-                     "not_columns shop.orders.nothing covers no column that is in the database now | "
-                     "no table of this rule has a column \"staus\"");
+    cr_assert_str_eq(
+        findings_of(&policy, NULL),
+        "there is no schema \"lost\", which search_path names | "
+        "hidden shop.customers.snn covers no column that is in the database now | "
+        "hidden *.*.nowhere covers no column that is in the database now | "
+        "not_columns shop.orders.nothing covers no column that is in the database now | "
+        "no table of this rule has a column \"staus\"");
 }
 
 Test(review, tells_that_max_rows_cannot_hold_where_foreign_keys_act)
@@ -106,9 +110,10 @@ Test(review, tells_that_max_rows_cannot_hold_where_foreign_keys_act)
     for (size_t i = 0; i < 3; i++)
         rules[i].max_rows = 5;
     struct policy policy = test_policy(rules, ARRAY_SIZE(rules));
-    cr_assert_str_eq(findings_of(&policy, NULL),
-                     "max_rows cannot hold for delete on shop.orders: foreign keys carry it on into "
-                     "shop.items, where rows are not counted");
+    cr_assert_str_eq(
+        findings_of(&policy, NULL),
+        "max_rows cannot hold for delete on shop.orders: foreign keys carry it on into "
+        "shop.items, where rows are not counted");
 }
 
 Test(review, tells_that_where_key_cannot_hold_without_a_key)
@@ -116,9 +121,9 @@ Test(review, tells_that_where_key_cannot_hold_without_a_key)
     struct rule rule = test_rule(VERDICT_ALLOW, "update on shop.orders shop.items shop.events");
     rule.where = WHERE_KEY;
     struct policy policy = test_policy(&rule, 1);
-    cr_assert_str_eq(
-        findings_of(&policy, NULL),
-        "where: key can never hold on shop.events, shop.items: no unique key proves how many rows match");
+    cr_assert_str_eq(findings_of(&policy, NULL),
+                     "where: key can never hold on shop.events, shop.items: no unique key proves "
+                     "how many rows match");
 }
 
 Test(review, tells_views_over_closed_columns)
@@ -126,9 +131,10 @@ Test(review, tells_views_over_closed_columns)
     struct rule rule = test_rule(VERDICT_ALLOW, "select on shop.directory shop.customers");
     struct policy policy = test_policy(&rule, 1);
     policy.hidden = test_columns("*.*.ssn", &policy.hidden_count);
-    cr_assert_str_eq(findings_of(&policy, NULL),
-                     "shop.directory reads shop.customers.ssn, which hidden closes: this rule opens no "
-                     "select from it");
+    cr_assert_str_eq(
+        findings_of(&policy, NULL),
+        "shop.directory reads shop.customers.ssn, which hidden closes: this rule opens no "
+        "select from it");
     policy.hidden = test_columns("shop.customers.name", &policy.hidden_count);
     cr_assert_str_eq(findings_of(&policy, NULL), "");
 }
@@ -153,10 +159,11 @@ Test(review, tells_a_trigger_function_once_for_each_rule_that_fires_it)
                            test_rule(VERDICT_ALLOW, "insert on shop.orders"),
                            test_rule(VERDICT_HOLD, "delete on shop.items")};
     struct policy policy = test_policy(rules, ARRAY_SIZE(rules));
-    cr_assert_str_eq(findings_of(&policy, &rights),
-                     "writes to shop.orders (trigger note), shop.items (trigger note) call audit.note(), "
-                     "which may write other tables: no rule is asked about that, and max_rows does not "
-                     "count it");
+    cr_assert_str_eq(
+        findings_of(&policy, &rights),
+        "writes to shop.orders (trigger note), shop.items (trigger note) call audit.note(), "
+        "which may write other tables: no rule is asked about that, and max_rows does not "
+        "count it");
 }
 
 Test(review, tells_tables_with_rewrite_rules)
@@ -178,7 +185,8 @@ Test(review, is_silent_about_triggers_that_write_nothing)
     cr_assert_str_eq(findings_of(&policy, &rights), "");
 }
 
-/* --- rights ------------------------------------------------------------------------------------------ */
+/* --- rights
+ * ------------------------------------------------------------------------------------------ */
 
 static struct table_rights rights_on(uint32_t relation, bool owner, const char *words)
 {
@@ -201,7 +209,8 @@ Test(review, tells_rights_that_a_rule_needs_and_the_role_lacks)
     struct rule rules[] = {test_rule(VERDICT_ALLOW, "select update on shop.orders shop.items"),
                            test_rule(VERDICT_REJECT, "delete on shop.orders")};
     struct policy policy = test_policy(rules, ARRAY_SIZE(rules));
-    cr_assert_str_eq(findings_of(&policy, &rights), "role \"app\" has no right to update shop.orders");
+    cr_assert_str_eq(findings_of(&policy, &rights),
+                     "role \"app\" has no right to update shop.orders");
 }
 
 Test(review, tells_rights_beyond_every_policy)
@@ -216,10 +225,11 @@ Test(review, tells_rights_beyond_every_policy)
     const struct policy *const policies[] = {&first, &second};
     struct review review = review_with(&rights);
     review_rights(&review, policies, ARRAY_SIZE(policies), (struct place){3, 5});
-    cr_assert_str_eq(only(&review),
-                     "role \"app\" has the right to select shop.items, which no policy of its agents lets "
-                     "through: it could be revoked | role \"app\" has the right to delete shop.orders, "
-                     "which no policy of its agents lets through: it could be revoked");
+    cr_assert_str_eq(
+        only(&review),
+        "role \"app\" has the right to select shop.items, which no policy of its agents lets "
+        "through: it could be revoked | role \"app\" has the right to delete shop.orders, "
+        "which no policy of its agents lets through: it could be revoked");
     cr_assert_eq(review.items[0].place.line, 3);
 }
 
@@ -232,9 +242,10 @@ Test(review, tells_tables_that_the_role_owns)
     struct policy policy = test_policy(&rule, 1);
     struct review review = review_with(&rights);
     review_owner(&review, &policy, TEXT("bot"), (struct place){1, 1});
-    cr_assert_str_eq(only(&review),
-                     "the database role of agent bot, \"app\", owns shop.orders: row security does not "
-                     "bind an owner, and nothing in the database keeps it from altering them");
+    cr_assert_str_eq(
+        only(&review),
+        "the database role of agent bot, \"app\", owns shop.orders: row security does not "
+        "bind an owner, and nothing in the database keeps it from altering them");
     rights.superuser = true;
     review = review_with(&rights);
     review_owner(&review, &policy, TEXT("bot"), (struct place){1, 1});
