@@ -76,6 +76,8 @@ struct relation {
     size_t column_count;
     const struct key *keys;
     size_t key_count;
+    const int16_t *indexed; /* attnums of the columns that some index begins with; for hints only */
+    size_t indexed_count;
     const struct foreign_key *referenced_by;
     size_t referenced_by_count;
     const uint32_t *parents; /* inheritance parents, or the partitioned table */

@@ -3,6 +3,7 @@
 
 #include "proxy/base/buffer.h"
 #include "rules/conditions.h"
+#include "rules/open.h"
 
 enum { HINT_BYTES_MAX = 1024 };
 
@@ -94,11 +95,8 @@ static bool is_open(const struct decide_context *context, const struct action_de
                                   .relation = decision->action->relation,
                                   .columns = &column,
                                   .column_count = 1};
-    const struct matching matching = {.arena = arena,
-                                      .context = context,
-                                      .shape = &none,
-                                      .numbers = &numbers,
-                                      .action = &action};
+    const struct matching matching = {
+        .arena = arena, .context = context, .shape = &none, .numbers = &numbers, .action = &action};
     struct text closed;
     if (action_touches_column(&matching, &action, context->policy->hidden,
                               context->policy->hidden_count, &closed))
@@ -127,18 +125,72 @@ struct text hint_open_columns(struct arena *arena, const struct decide_context *
     return take(arena, &out);
 }
 
-struct text hint_key_columns(struct arena *arena, const struct relation *relation)
+static bool key_is_open(struct arena *arena, const struct decide_context *context,
+                        const struct relation *relation, const struct key *key)
 {
-    const struct key *key = relation != NULL && relation->key_count > 0 ? &relation->keys[0] : NULL;
-    struct buffer out;
-    for (size_t i = 0; key != NULL && i < relation->key_count; i++)
-        if (relation->keys[i].primary)
-            key = &relation->keys[i];
-    buffer_init(&out, HINT_BYTES_MAX);
-    for (size_t i = 0; key != NULL && i < key->column_count; i++) {
+    for (size_t i = 0; i < key->column_count; i++) {
         const struct column *column = relation_column_by_number(relation, key->columns[i]);
-        if (column != NULL)
-            append_list(&out, out.size > 0 ? ", " : "", &column->name, 1);
+        if (column == NULL || !column_is_open(arena, context, relation, column->name))
+            return false;
     }
+    return key->column_count > 0;
+}
+
+const struct key *hint_key(struct arena *arena, const struct decide_context *context,
+                           const struct relation *relation)
+{
+    const struct key *found = NULL;
+    for (size_t i = 0; relation != NULL && i < relation->key_count; i++) {
+        const struct key *key = &relation->keys[i];
+        if ((found == NULL || (key->primary && !found->primary)) &&
+            key_is_open(arena, context, relation, key))
+            found = key;
+    }
+    return found;
+}
+
+struct text hint_key_columns(struct arena *arena, const struct relation *relation,
+                             const struct key *key)
+{
+    struct buffer out;
+    buffer_init(&out, HINT_BYTES_MAX);
+    for (size_t i = 0; i < key->column_count; i++)
+        append_list(&out, i > 0 ? ", " : "",
+                    &relation_column_by_number(relation, key->columns[i])->name, 1);
+    return take(arena, &out);
+}
+
+static void append_indexed(struct buffer *out, struct arena *arena,
+                           const struct decide_context *context, const struct action *action)
+{
+    const struct relation *relation = action->relation;
+    for (size_t i = 0; i < relation->indexed_count; i++) {
+        const struct column *column = relation_column_by_number(relation, relation->indexed[i]);
+        if (column == NULL || !column_is_open(arena, context, relation, column->name))
+            continue;
+        buffer_append_string(out, out->size > 0 ? ", " : "");
+        buffer_append_text(out, object_text(arena, &action->object));
+        buffer_printf(out, "(%.*s)", TEXT_ARGS(column->name));
+    }
+}
+
+static bool is_named_before(const struct shape *shape, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (shape->actions[i].part != PART_VIEW &&
+            shape->actions[i].relation == shape->actions[index].relation)
+            return true;
+    return false;
+}
+
+struct text hint_indexed_columns(struct arena *arena, const struct decide_context *context,
+                                 const struct shape *shape)
+{
+    struct buffer out;
+    buffer_init(&out, HINT_BYTES_MAX);
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (shape->actions[i].relation != NULL && shape->actions[i].part != PART_VIEW &&
+            !is_named_before(shape, i))
+            append_indexed(&out, arena, context, &shape->actions[i]);
     return take(arena, &out);
 }

@@ -70,13 +70,15 @@ static struct text policy_name(const struct telling *telling)
     return telling->context->policy->name;
 }
 
-/* --- one function for each condition ------------------------------------------------------------ */
+/* --- one function for each condition ------------------------------------------------------------
+ */
 
 static void say_general_hint(const struct telling *telling)
 {
-    telling->out->hint = TEXT("Rephrasing or retrying does not help: use an allowed action, or report "
-                              "that the policy would have to change. SHOW pgwicket.policy lists what "
-                              "is allowed.");
+    telling->out->hint =
+        TEXT("Rephrasing or retrying does not help: use an allowed action, or report "
+             "that the policy would have to change. SHOW pgwicket.policy lists what "
+             "is allowed.");
 }
 
 static void say_not_allowed(const struct telling *telling)
@@ -91,10 +93,16 @@ static void say_not_allowed(const struct telling *telling)
                                                        telling->action->action->verb, object)
                           ? TEXT("")
                           : hint_allowed_here(telling->arena, telling->context->policy, object);
-    telling->out->detail =
-        arena_printf(telling->arena, "Policy %.*s: no rule allows %.*s on %.*s.%.*s",
-                     TEXT_ARGS(policy_name(telling)), TEXT_ARGS(verb), TEXT_ARGS(telling->object),
-                     TEXT_ARGS(may));
+    if (telling->is_veiled)
+        telling->out->detail = arena_printf(
+            telling->arena,
+            "Policy %.*s allows to select from %.*s, but not what its definition does.",
+            TEXT_ARGS(policy_name(telling)), TEXT_ARGS(telling->object));
+    else
+        telling->out->detail =
+            arena_printf(telling->arena, "Policy %.*s: no rule allows %.*s on %.*s.%.*s",
+                         TEXT_ARGS(policy_name(telling)), TEXT_ARGS(verb),
+                         TEXT_ARGS(telling->object), TEXT_ARGS(may));
     say_general_hint(telling);
 }
 
@@ -128,59 +136,86 @@ static void say_column(const struct telling *telling)
             telling->arena, "pgwicket: %s %s %.*s touches a column that may not be %s" NOTHING_RUN,
             telling->verb, telling->preposition, TEXT_ARGS(telling->object), done);
     else
-        telling->out->message = arena_printf(
-            telling->arena, "pgwicket: column %.*s.%.*s may not be %s" NOTHING_RUN,
-            TEXT_ARGS(telling->object), TEXT_ARGS(shorten(telling->arena, action->column, 63)),
-            done);
+        telling->out->message =
+            arena_printf(telling->arena, "pgwicket: column %.*s.%.*s may not be %s" NOTHING_RUN,
+                         TEXT_ARGS(telling->object),
+                         TEXT_ARGS(shorten(telling->arena, action->column, 63)), done);
     telling->out->detail = arena_printf(
-        telling->arena, "%s %.*s, condition %s.%s%.*s%s", action->nearest != NULL ? "Rule" : "Policy",
+        telling->arena, "%s %.*s, condition %s.%s%.*s%s",
+        action->nearest != NULL ? "Rule" : "Policy",
         TEXT_ARGS(action->nearest != NULL ? action->nearest->name : policy_name(telling)),
         condition_name(action->failed), why.size > 0 ? " The column is reached through " : "",
         TEXT_ARGS(why), why.size > 0 ? "." : "");
-    struct text open = telling->is_veiled
-                           ? TEXT("")
-                           : hint_open_columns(telling->arena, telling->context, action);
+    struct text open =
+        telling->is_veiled ? TEXT("") : hint_open_columns(telling->arena, telling->context, action);
     telling->out->hint =
-        open.size > 0 ? arena_printf(telling->arena, "Name only these columns: %.*s.", TEXT_ARGS(open))
-                      : TEXT("Leave the column out, also from * and from whole-row references.");
+        open.size > 0
+            ? arena_printf(telling->arena, "Name only these columns: %.*s.", TEXT_ARGS(open))
+            : TEXT("Leave the column out, also from * and from whole-row references.");
 }
 
 static void say_nearest(const struct telling *telling, const char *condition)
 {
     const struct action_decision *action = telling->action;
-    telling->out->detail = arena_printf(
-        telling->arena, "Nearest rule %.*s: %.*s. Condition not met: %s. %.*s",
-        TEXT_ARGS(rule_name(action->nearest)),
-        TEXT_ARGS(action->nearest != NULL ? action->nearest->text : TEXT("")), condition,
-        TEXT_ARGS(action->action->where_why));
+    struct text why = action->action->where_why;
+    telling->out->detail =
+        arena_printf(telling->arena, "Nearest rule %.*s: %.*s. Condition not met: %s.%s%.*s",
+                     TEXT_ARGS(rule_name(action->nearest)),
+                     TEXT_ARGS(action->nearest != NULL ? action->nearest->text : TEXT("")),
+                     condition, why.size > 0 ? " " : "", TEXT_ARGS(why));
 }
 
 static void say_as_written(const struct telling *telling, struct text why)
 {
-    telling->out->message =
-        arena_printf(telling->arena, "pgwicket: %s %s %.*s is not allowed as written: %.*s" NOTHING_RUN,
-                     telling->verb, telling->preposition, TEXT_ARGS(telling->object), TEXT_ARGS(why));
+    telling->out->message = arena_printf(
+        telling->arena, "pgwicket: %s %s %.*s is not allowed as written: %.*s" NOTHING_RUN,
+        telling->verb, telling->preposition, TEXT_ARGS(telling->object), TEXT_ARGS(why));
+}
+
+/* "id = <value> AND line = <value>" */
+static struct text comparisons(struct arena *arena, const struct relation *relation,
+                               const struct key *key)
+{
+    struct text words = TEXT("");
+    for (size_t i = 0; i < key->column_count; i++)
+        words = arena_printf(arena, "%.*s%s%.*s = <value>", TEXT_ARGS(words), i > 0 ? " AND " : "",
+                             TEXT_ARGS(relation_column_by_number(relation, key->columns[i])->name));
+    return words;
+}
+
+static void say_key(const struct telling *telling)
+{
+    const struct action *action = telling->action->action;
+    const struct key *key = hint_key(telling->arena, telling->context, action->relation);
+    say_nearest(telling, "where: key");
+    if (key == NULL) {
+        say_as_written(telling, TEXT("WHERE must fix a unique key"));
+        telling->out->hint =
+            TEXT("Compare every column of a unique key with = and a value, or with IN "
+                 "and a list of values.");
+        return;
+    }
+    struct text columns = hint_key_columns(telling->arena, action->relation, key);
+    say_as_written(telling, arena_printf(telling->arena, "WHERE must fix the %s (%.*s)",
+                                         key->primary ? "primary key" : "unique key",
+                                         TEXT_ARGS(shorten(telling->arena, columns, 40))));
+    telling->out->hint =
+        arena_printf(telling->arena, "Write: %s%.*s%s WHERE %.*s, once for each row.",
+                     action->verb == VERB_DELETE ? "DELETE FROM " : "UPDATE ",
+                     TEXT_ARGS(telling->object), action->verb == VERB_DELETE ? "" : " SET ...",
+                     TEXT_ARGS(comparisons(telling->arena, action->relation, key)));
 }
 
 static void say_where(const struct telling *telling)
 {
-    const struct action_decision *action = telling->action;
-    bool needs_key = action->nearest->where == WHERE_KEY;
-    struct text key = hint_key_columns(telling->arena, action->action->relation);
-    say_nearest(telling, needs_key ? "where: key" : "where: required");
-    if (!needs_key) {
-        say_as_written(telling, TEXT("WHERE must limit the rows by a column of the table"));
-        telling->out->hint = TEXT("Compare a column with a value; conditions that are always true do "
-                                  "not count, and with OR each side needs one.");
+    if (telling->action->nearest->where == WHERE_KEY) {
+        say_key(telling);
         return;
     }
-    key = shorten(telling->arena, key, 40);
-    say_as_written(telling, key.size == 0
-                                ? TEXT("WHERE must fix a unique key")
-                                : arena_printf(telling->arena, "WHERE must fix the key (%.*s)",
-                                               TEXT_ARGS(key)));
-    telling->out->hint = TEXT("Compare every column of the key with = and a value, or with IN and a "
-                              "list of values.");
+    say_nearest(telling, "where: required");
+    say_as_written(telling, TEXT("WHERE must limit the rows by a column of the table"));
+    telling->out->hint = TEXT("Compare a column with a value; conditions that are always true do "
+                              "not count, and with OR each side needs one.");
 }
 
 static void say_columns(const struct telling *telling)
@@ -190,13 +225,26 @@ static void say_columns(const struct telling *telling)
         return;
     }
     say_nearest(telling, "columns");
-    say_as_written(telling, arena_printf(telling->arena, "column %.*s may not be written",
-                                         TEXT_ARGS(shorten(telling->arena, telling->action->column,
-                                                           40))));
+    say_as_written(telling,
+                   arena_printf(telling->arena, "column %.*s may not be written",
+                                TEXT_ARGS(shorten(telling->arena, telling->action->column, 40))));
     struct text open = hint_open_columns(telling->arena, telling->context, telling->action);
     if (open.size > 0)
         telling->out->hint =
             arena_printf(telling->arena, "Write only these columns: %.*s.", TEXT_ARGS(open));
+}
+
+static struct text fewer_rows(const struct telling *telling, long long limit)
+{
+    const struct action *action = telling->action->action;
+    if (action->verb == VERB_INSERT)
+        return arena_printf(telling->arena, "Insert at most %lld row%s with one statement.", limit,
+                            limit == 1 ? "" : "s");
+    const struct key *key = hint_key(telling->arena, telling->context, action->relation);
+    if (key == NULL)
+        return TEXT("Narrow the WHERE.");
+    return arena_printf(telling->arena, "Narrow the WHERE, or work in ranges of the key (%.*s).",
+                        TEXT_ARGS(hint_key_columns(telling->arena, action->relation, key)));
 }
 
 static void say_rows(const struct telling *telling)
@@ -217,7 +265,10 @@ static void say_rows(const struct telling *telling)
             limit, is_real ? "; rolled back, nothing was changed" : NOTHING_RUN);
     telling->out->detail = arena_printf(telling->arena, "Rule %.*s, max_rows %lld.",
                                         TEXT_ARGS(rule_name(action->nearest)), limit);
-    telling->out->hint = TEXT("Narrow the WHERE, or work in ranges of the key.");
+    if (is_real)
+        telling->out->detail = arena_printf(telling->arena, "%.*s Real number: %lld.",
+                                            TEXT_ARGS(telling->out->detail), rows);
+    telling->out->hint = fewer_rows(telling, limit);
 }
 
 static void say_cost(const struct telling *telling)
@@ -238,7 +289,11 @@ static void say_cost(const struct telling *telling)
         telling->arena,
         "pgwicket: query is too expensive (estimated cost %.0f, limit %.10g)" NOTHING_RUN,
         telling->numbers->cost, action->nearest->max_cost);
-    telling->out->hint = TEXT("Filter on an indexed column, join fewer tables, or read a smaller range.");
+    struct text indexed = hint_indexed_columns(telling->arena, telling->context, telling->shape);
+    telling->out->hint =
+        indexed.size > 0
+            ? arena_printf(telling->arena, "Filter on an indexed column: %.*s.", TEXT_ARGS(indexed))
+            : TEXT("Join fewer tables, or read a smaller range.");
 }
 
 static void say_lock(const struct telling *telling)
@@ -246,36 +301,43 @@ static void say_lock(const struct telling *telling)
     enum table_lock taken = telling->action->action->lock;
     enum table_lock most = telling->action->nearest->max_lock;
     say_nearest(telling, "max_lock");
-    say_as_written(telling, arena_printf(telling->arena, "it takes the table lock %s, the most is %s",
-                                         table_lock_name(taken), table_lock_name(most)));
-    telling->out->hint = TEXT("Weaker forms: CREATE INDEX, DROP INDEX, REINDEX, REFRESH CONCURRENTLY; "
-                              "VACUUM without FULL; ADD CONSTRAINT of a foreign key NOT VALID, then "
-                              "VALIDATE CONSTRAINT.");
+    say_as_written(telling,
+                   arena_printf(telling->arena, "it takes the table lock %s, the most is %s",
+                                table_lock_name(taken), table_lock_name(most)));
+    telling->out->hint =
+        TEXT("Weaker forms: CREATE INDEX, DROP INDEX, REINDEX, REFRESH CONCURRENTLY; "
+             "VACUUM without FULL; ADD CONSTRAINT of a foreign key NOT VALID, then "
+             "VALIDATE CONSTRAINT.");
 }
 
 static void say_foreign_keys(const struct telling *telling)
 {
     say_nearest(telling, "max_rows");
-    say_as_written(telling, TEXT("its rows cannot be limited, as foreign keys change other tables"));
-    telling->out->hint = TEXT("Change the referencing rows first, or report that the policy would have "
-                              "to change.");
+    say_as_written(telling,
+                   TEXT("its rows cannot be limited, as foreign keys change other tables"));
+    telling->out->hint =
+        TEXT("Change the referencing rows first, or report that the policy would have "
+             "to change.");
 }
 
 static void say_not_countable(const struct telling *telling)
 {
     say_nearest(telling, "max_rows");
     say_as_written(telling, TEXT("its rows cannot be counted in this form"));
-    telling->out->hint = TEXT("Send one plain INSERT, UPDATE, DELETE or MERGE of one table, not in a "
-                              "WITH and not prepared by PREPARE.");
+    telling->out->hint =
+        TEXT("Send one plain INSERT, UPDATE, DELETE or MERGE of one table, not in a "
+             "WITH and not prepared by PREPARE.");
 }
 
 static void say_unbounded_copy(const struct telling *telling)
 {
     say_nearest(telling, "max_rows");
-    telling->out->message = arena_printf(
-        telling->arena, "pgwicket: COPY of %.*s is not allowed: its rule sets no max_rows" NOTHING_RUN,
-        TEXT_ARGS(telling->object));
-    telling->out->hint = TEXT("Use SELECT. COPY is bulk export: a rule opens it by naming max_rows.");
+    telling->out->message =
+        arena_printf(telling->arena,
+                     "pgwicket: COPY of %.*s is not allowed: its rule sets no max_rows" NOTHING_RUN,
+                     TEXT_ARGS(telling->object));
+    telling->out->hint =
+        TEXT("Use SELECT. COPY is bulk export: a rule opens it by naming max_rows.");
 }
 
 static void say_setting(const struct telling *telling)
@@ -291,13 +353,15 @@ static void say_setting(const struct telling *telling)
             command = telling->shape->settings[i].act == SETTING_SHOW ? "SHOW" : "SET";
         }
     name = shorten(telling->arena, name, 40);
-    telling->out->message = arena_printf(
-        telling->arena, "pgwicket: %s %.*s is not allowed%s%.*s" NOTHING_RUN, command,
-        TEXT_ARGS(name), problem.size > 0 ? ": " : "",
-        TEXT_ARGS(shorten(telling->arena, problem, 90)));
+    telling->out->message =
+        arena_printf(telling->arena, "pgwicket: %s %.*s is not allowed%s%.*s" NOTHING_RUN, command,
+                     TEXT_ARGS(name), problem.size > 0 ? ": " : "",
+                     TEXT_ARGS(shorten(telling->arena, problem, 90)));
     telling->out->detail =
-        arena_printf(telling->arena, "Policy %.*s. %.*s", TEXT_ARGS(policy_name(telling)),
-                     TEXT_ARGS(problem));
+        arena_printf(telling->arena, "Policy %.*s%s%.*s.", TEXT_ARGS(policy_name(telling)),
+                     problem.size > 0 ? ": " : "", TEXT_ARGS(problem));
+    telling->out->hint = TEXT("Go on without it: the session has the policy's value. SHOW "
+                              "pgwicket.policy lists what is allowed.");
 }
 
 /* A catalog, or a function that reads one. */
@@ -306,19 +370,22 @@ static void say_introspection(const struct telling *telling)
     bool opens = telling->context->policy->introspection;
     say_not_allowed(telling);
     if (telling->action->column.size > 0 && !telling->is_veiled)
-        telling->out->message = arena_printf(
-            telling->arena, "pgwicket: column %.*s.%.*s may not be read" NOTHING_RUN,
-            TEXT_ARGS(telling->object),
-            TEXT_ARGS(shorten(telling->arena, telling->action->column, 63)));
+        telling->out->message =
+            arena_printf(telling->arena, "pgwicket: column %.*s.%.*s may not be read" NOTHING_RUN,
+                         TEXT_ARGS(telling->object),
+                         TEXT_ARGS(shorten(telling->arena, telling->action->column, 63)));
     telling->out->detail = arena_printf(
         telling->arena, "Policy %.*s, introspection: %s", TEXT_ARGS(policy_name(telling)),
-        opens ? "allow. It opens names, types, keys, comments and privileges of the catalogs; sizes, "
-                "statistics, bodies, options, mappings and other sessions stay closed."
-              : "reject. It closes the catalogs and what reads them.");
+        opens
+            ? "allow. It opens names, types, keys, comments and privileges of the catalogs; sizes, "
+              "statistics, bodies, options, mappings and other sessions stay closed."
+            : "reject. It closes the catalogs and what reads them.");
     telling->out->hint =
-        opens ? TEXT("Ask only for names and types: name the columns instead of *; of psql, use the "
-                     "commands without +.")
-              : TEXT("SHOW pgwicket.policy lists the tables of this policy and what is allowed on them.");
+        opens
+            ? TEXT("Ask only for names and types: name the columns instead of *; of psql, use the "
+                   "commands without +.")
+            : TEXT("SHOW pgwicket.policy lists the tables of this policy and what is allowed on "
+                   "them.");
 }
 
 static void say_two_phase(const struct telling *telling)
@@ -330,8 +397,9 @@ static void say_two_phase(const struct telling *telling)
 
 static void say_explain_analyze(const struct telling *telling)
 {
-    telling->out->message = TEXT("pgwicket: EXPLAIN ANALYZE would run a statement that has limits or "
-                                 "needs approval: run it without ANALYZE" NOTHING_RUN);
+    telling->out->message =
+        TEXT("pgwicket: EXPLAIN ANALYZE would run a statement that has limits or "
+             "needs approval: run it without ANALYZE" NOTHING_RUN);
     telling->out->hint = TEXT("Plain EXPLAIN shows the plan with its estimates.");
 }
 
@@ -350,12 +418,14 @@ static void say_held_form(const struct telling *telling)
 
 static void say_unrehearsable(const struct telling *telling)
 {
-    telling->out->message = arena_printf(
-        telling->arena,
-        "pgwicket: %s %s %.*s needs approval, but its effect cannot be shown beforehand" NOTHING_RUN,
-        telling->verb, telling->preposition, TEXT_ARGS(telling->object));
-    telling->out->hint = TEXT("Only what a rollback undoes can be tried out for an approver. Report that "
-                              "the rule would have to say unrehearsed: hold.");
+    telling->out->message =
+        arena_printf(telling->arena,
+                     "pgwicket: %s %s %.*s needs approval, but its effect cannot be shown "
+                     "beforehand" NOTHING_RUN,
+                     telling->verb, telling->preposition, TEXT_ARGS(telling->object));
+    telling->out->hint =
+        TEXT("Only what a rollback undoes can be tried out for an approver. Report that "
+             "the rule would have to say unrehearsed: hold.");
 }
 
 static void say_template_name(const struct telling *telling)
@@ -451,10 +521,10 @@ struct error_text message_rejected(struct arena *arena, const struct decide_cont
         .context = context,
         .shape = shape,
         .decision = decision,
-        .action = decision->failed == CONDITION_HELD_FORM ||
-                          decision->failed == CONDITION_UNREHEARSABLE
-                      ? first_held(decision)
-                      : decision->decisive,
+        .action =
+            decision->failed == CONDITION_HELD_FORM || decision->failed == CONDITION_UNREHEARSABLE
+                ? first_held(decision)
+                : decision->decisive,
         .numbers = numbers,
         .object = TEXT("this statement"),
         .preposition = "of",
@@ -484,10 +554,11 @@ struct error_text message_result_too_long(struct arena *arena, const struct deci
         if (decision->actions[i].open_rows == decision->select_rows_max &&
             !verb_is_write(decision->actions[i].action->verb))
             rule = decision->actions[i].rule;
-    out.message = arena_printf(arena,
-                               "pgwicket: result is longer than %lld rows; stopped, the rows received "
-                               "so far are incomplete",
-                               limit);
+    out.message =
+        arena_printf(arena,
+                     "pgwicket: result is longer than %lld rows; stopped, the rows received "
+                     "so far are incomplete",
+                     limit);
     out.detail =
         arena_printf(arena, "Rule %.*s, max_rows %lld.", TEXT_ARGS(rule_name(rule)), limit);
     out.hint = arena_printf(arena, "Filter more, add LIMIT %lld, or aggregate.", limit);
@@ -564,9 +635,9 @@ struct text message_reason(struct arena *arena, const struct decision *decision)
         return arena_printf(arena, "%s%s%.*s", reason != NULL ? reason : "not understood",
                             decision->subject.size > 0 ? ": " : "", TEXT_ARGS(decision->subject));
     struct text object = object_text(arena, &decisive->action->object);
-    return arena_printf(arena, "%s: %s %.*s%s%.*s%s%.*s", reason,
-                        verb_name(decisive->action->verb), TEXT_ARGS(object),
-                        decisive->column.size > 0 ? ", column " : "", TEXT_ARGS(decisive->column),
+    return arena_printf(arena, "%s: %s %.*s%s%.*s%s%.*s", reason, verb_name(decisive->action->verb),
+                        TEXT_ARGS(object), decisive->column.size > 0 ? ", column " : "",
+                        TEXT_ARGS(decisive->column),
                         decisive->nearest != NULL ? ", nearest rule " : "",
                         TEXT_ARGS(rule_name(decisive->nearest)));
 }

@@ -79,6 +79,10 @@ static const struct {
     {"indexes", read_indexes,
      "SELECT indexrelid, indrelid FROM pg_catalog.pg_index ORDER BY indexrelid"},
 
+    {"indexed columns", read_indexed,
+     "SELECT indrelid, array_agg(DISTINCT indkey[0]) FROM pg_catalog.pg_index "
+     "WHERE indisvalid AND indpred IS NULL AND indkey[0] > 0 GROUP BY indrelid ORDER BY indrelid"},
+
     {"keys", read_keys,
      "SELECT i.indrelid, c.relname, i.indisprimary, i.indnkeyatts, i.indkey, i.indclass, "
      "  i.indcollation "

@@ -105,6 +105,20 @@ void read_indexes(struct reading *reading, const PGresult *result)
     }
 }
 
+static void read_indexed_run(struct reading *reading, struct relation_draft *draft,
+                             const PGresult *result, int from, int to)
+{
+    if (to - from != 1)
+        reading->failed = true;
+    draft->relation.indexed =
+        row_int16s(reading, result, from, 1, &draft->relation.indexed_count);
+}
+
+void read_indexed(struct reading *reading, const PGresult *result)
+{
+    for_each_relation(reading, result, read_indexed_run);
+}
+
 static uint32_t input_type_of_class(const struct reading *reading, uint32_t class)
 {
     for (size_t i = 0; i < reading->default_class_count; i++)

@@ -110,6 +110,7 @@ void read_relations(struct reading *reading, const PGresult *result);
 void read_columns(struct reading *reading, const PGresult *result);
 void read_operator_classes(struct reading *reading, const PGresult *result);
 void read_indexes(struct reading *reading, const PGresult *result);
+void read_indexed(struct reading *reading, const PGresult *result);
 void read_keys(struct reading *reading, const PGresult *result);
 void read_foreign_keys(struct reading *reading, const PGresult *result);
 void read_parents(struct reading *reading, const PGresult *result);

@@ -66,19 +66,6 @@ Test(message, of_a_reject_rule_carries_its_words)
     cr_expect(has(reject(&policy, &shape, &nothing_known).message, "Customers are not for agents."));
 }
 
-Test(message, names_the_key_that_a_where_must_fix)
-{
-    struct rule rules[] = {test_rule(VERDICT_ALLOW, "update on shop.orders")};
-    rules[0].where = WHERE_KEY;
-    struct policy policy = test_policy(rules, 1);
-    struct action action = test_action(catalog, VERB_UPDATE, "shop", "orders", "status");
-    struct shape shape = test_shape(STATEMENT_WRITE, &action, 1);
-    struct error_text error = reject(&policy, &shape, &nothing_known);
-    cr_expect(text_is(error.message, "pgwicket: UPDATE of shop.orders is not allowed as written: WHERE "
-                                     "must fix the key (id); nothing was run"));
-    cr_expect(has(error.detail, "Nearest rule p.1"));
-}
-
 Test(message, names_the_columns_that_are_open)
 {
     struct rule rules[] = {test_rule(VERDICT_ALLOW, "select on shop.customers")};

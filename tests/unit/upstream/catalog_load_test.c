@@ -189,6 +189,12 @@ Test(shop, tells_rules_triggers_and_indexes)
     const struct relation *index = relation("shop", "orders_customer_id_idx");
     cr_expect_eq(index->kind, 'i');
     cr_expect_eq(index->table, relation("shop", "orders")->oid);
+    const struct relation *orders = relation("shop", "orders");
+    cr_assert_eq(orders->indexed_count, 3); /* id, customer_id, order_date */
+    cr_expect_eq(orders->indexed[0], 1);
+    cr_expect_eq(orders->indexed[1], 2);
+    cr_expect_eq(orders->indexed[2], 4);
+    cr_expect_eq(relation("shop", "order_totals")->indexed_count, 0);
     cr_expect_eq(relation("shop", "orders")->table, 0);
     cr_expect_eq(relation("shop", "orders_id_seq")->kind, 'S');
 }
