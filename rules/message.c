@@ -360,8 +360,10 @@ static void say_setting(const struct telling *telling)
     telling->out->detail =
         arena_printf(telling->arena, "Policy %.*s%s%.*s.", TEXT_ARGS(policy_name(telling)),
                      problem.size > 0 ? ": " : "", TEXT_ARGS(problem));
-    telling->out->hint = TEXT("Go on without it: the session has the policy's value. SHOW "
-                              "pgwicket.policy lists what is allowed.");
+    telling->out->hint = text_is(text_from(command), "SHOW")
+                             ? TEXT("Go on without it. SHOW pgwicket.policy lists what is allowed.")
+                             : TEXT("Go on without it: the session has the policy's value. SHOW "
+                                    "pgwicket.policy lists what is allowed.");
 }
 
 /* A catalog, or a function that reads one. */

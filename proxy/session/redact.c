@@ -204,8 +204,7 @@ static struct text without_closed_end(const struct redacting *redacting, struct 
     return arena_printf(redacting->arena, "%.*s...", (int)at, text.bytes);
 }
 
-/* --- where an error comes from
- * -------------------------------------------------------------------- */
+/* --- where an error comes from ------------------------------------------------------------------ */
 
 /* By RAISE in a function of the owner, who chose the words. */
 static bool is_owners(const struct error_fields *fields)
