@@ -68,7 +68,7 @@ static const struct known_name *find_name(const struct known_names *names, bool 
 /* --- what a name stands for
  * ----------------------------------------------------------------------- */
 
-static void reject(struct answer *answer, const struct error_text *error)
+void answer_reject(struct answer *answer, const struct error_text *error)
 {
     answer->verdict = VERDICT_REJECT;
     answer->error = *error;
@@ -110,12 +110,12 @@ static void follow_name(struct arena *arena, const struct known_names *names,
     const struct known_name *known = find_name(names, is_cursor, named->name);
     struct error_text error = nothing_of_this_name(is_cursor);
     if (known == NULL) {
-        reject(answer, &error);
+        answer_reject(answer, &error);
     } else if (known->judgement.verdict == VERDICT_REJECT) {
         take_judgement(arena, &known->judgement, answer);
     } else if (!is_cursor &&
                !judge_may_execute(&known->judgement, is_gated(&known->judgement), &error)) {
-        reject(answer, &error);
+        answer_reject(answer, &error);
     } else if (answer->judgement.analysis.statement_count == 1) {
         take_judgement(arena, &known->judgement, answer);
     }
@@ -180,7 +180,7 @@ void answer_refusal(const char *sqlstate, const char *why, struct answer *answer
     struct error_text error = {.message = text_from(why)};
     memcpy(error.sqlstate, sqlstate, sizeof error.sqlstate);
     *answer = (struct answer){.verdict = VERDICT_REJECT};
-    reject(answer, &error);
+    answer_reject(answer, &error);
 }
 
 const char *answer_code(const struct answer *answer)

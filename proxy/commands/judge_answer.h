@@ -1,4 +1,5 @@
-/* judge_answer.h - one client message, with those before it → what becomes of it, for `judge` and `test`. */
+/* judge_answer.h - one client message, with those before it → what becomes of it, for `judge` and
+ * `test`. */
 #ifndef PGWICKET_COMMANDS_JUDGE_ANSWER_H
 #define PGWICKET_COMMANDS_JUDGE_ANSWER_H
 
@@ -14,10 +15,11 @@ struct question {
 
 struct answer {
     enum verdict verdict;
-    struct text rule;       /* that decided, or of a rejection came nearest; empty: none */
-    struct text reason;     /* one line */
+    struct text rule;        /* that decided, or of a rejection came nearest; empty: none */
+    struct text reason;      /* one line */
     struct error_text error; /* when rejected */
-    struct judgement judgement; /* of the message, or of what its EXECUTE or FETCH runs, where that decided */
+    struct judgement
+        judgement; /* of the message, or of what its EXECUTE or FETCH runs, where that decided */
 };
 
 /* Everything lives in `arena`, or in policy and catalog. */
@@ -26,6 +28,9 @@ void answer_question(struct arena *arena, const struct judge_context *context,
 
 /* A question that makes no sense: rejected with this SQLSTATE. */
 void answer_refusal(const char *sqlstate, const char *why, struct answer *answer);
+
+/* What was answered is rejected all the same. */
+void answer_reject(struct answer *answer, const struct error_text *error);
 
 /* "42501", "55PW1"; NULL where the message is allowed. */
 const char *answer_code(const struct answer *answer);

@@ -10,6 +10,7 @@
 #include "proxy/commands/judge_case.h"
 #include "proxy/commands/snapshot.h"
 #include "proxy/config/cases.h"
+#include "proxy/session/template_call.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -73,23 +74,53 @@ static bool load_catalogs(struct run *run, const struct policy_cases *cases)
 }
 
 /* The highest $n of the text. */
-static size_t parameters_of(const struct analysis *analysis)
+static size_t parameters_of(const struct judgement *judgement)
 {
     size_t most = 0;
-    for (size_t i = 0; i < analysis->statement_count; i++)
-        if (analysis->statements[i].shape.parameter_max > most)
-            most = analysis->statements[i].shape.parameter_max;
+    if (judgement->call != NULL)
+        return judgement->call->client_count;
+    for (size_t i = 0; i < judgement->analysis.statement_count; i++)
+        if (judgement->analysis.statements[i].shape.parameter_max > most)
+            most = judgement->analysis.statements[i].shape.parameter_max;
     return most;
 }
 
-/* As the server would refuse the Bind. */
+/* A template checks its values when they are bound. */
+static void bind_template(struct arena *arena, const struct policy_case *policy_case,
+                          struct answer *answer)
+{
+    struct buffer values, bound;
+    struct error_text error;
+    buffer_init(&values, LIMIT_BIND_BYTES);
+    buffer_init(&bound, LIMIT_BIND_BYTES);
+    for (size_t i = 0; i < policy_case->param_count; i++) {
+        const struct case_value *value = &policy_case->params[i];
+        buffer_append_u32(&values, value->is_null ? UINT32_MAX : (uint32_t)value->text.size);
+        if (!value->is_null)
+            buffer_append_text(&values, value->text);
+    }
+    const struct bind_message message = {.value_count = (uint16_t)policy_case->param_count,
+                                         .values = buffer_text(&values)};
+    if (values.overflow)
+        answer_refusal("54000", "the values are too long", answer);
+    else if (!template_call_bind(arena, answer->judgement.call, &message, &bound, &error))
+        answer_reject(answer, &error);
+    buffer_release(&values);
+    buffer_release(&bound);
+}
+
+/* As a session would refuse the Bind; without `params` nothing is bound. */
 static void check_params(struct arena *arena, const struct policy_case *policy_case,
                          struct answer *answer)
 {
-    size_t needed = parameters_of(&answer->judgement.analysis);
-    if (!policy_case->has_params || answer->verdict == VERDICT_REJECT ||
-        policy_case->param_count == needed)
+    size_t needed = parameters_of(&answer->judgement);
+    if (!policy_case->has_params || answer->verdict == VERDICT_REJECT)
         return;
+    if (policy_case->param_count == needed) {
+        if (answer->judgement.call != NULL)
+            bind_template(arena, policy_case, answer);
+        return;
+    }
     answer_refusal("08P01",
                    arena_printf(arena, "the statement has %zu parameter%s, params has %zu", needed,
                                 needed == 1 ? "" : "s", policy_case->param_count)
@@ -106,7 +137,11 @@ static struct result judge_policy_case(struct arena *arena, const struct run *ru
                                       .setup_count = policy_case->setup_count};
     struct result result = {
         .policy_case = policy_case,
-        .context = {agent->policy, catalog_of(run, agent), agent->setting_values},
+        .context = {.policy = agent->policy,
+                    .catalog = catalog_of(run, agent),
+                    .setting_values = agent->setting_values,
+                    .attributes = agent->attributes,
+                    .attribute_count = agent->attribute_count},
     };
     answer_question(arena, &result.context, &question, &result.answer);
     check_params(arena, policy_case, &result.answer);

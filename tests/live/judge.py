@@ -22,6 +22,13 @@ agents:
   bot: {{secret: bot, upstream: shop, policy: support}}
   clerk: {{secret: clerk, upstream: shop, policy: reading}}
 approvers: {{alice: {{secret: alice}}}}
+templates:
+  close_order:
+    description: Close one order
+    sql: UPDATE shop.orders SET status = 'closed', notes = $2 WHERE shop.orders.id = $1
+    parameters:
+      - {{name: order_id, type: integer, minimum: 1}}
+      - {{name: reason, type: string, enum: [done, lost]}}
 policies:
   support:
     search_path: [shop]
@@ -44,6 +51,9 @@ policies:
       - allow: [insert]
         on: [shop.order_items]
         max_rows: 5
+      - name: closing
+        allow: [execute]
+        on: [close_order]
   reading:
     search_path: [shop]
     rules:
@@ -157,6 +167,24 @@ def test_params_must_be_as_many_as_the_statement_has():
             check(result.returncode == 1 and "(08P01)" in result.stdout, result.stdout)
 
 
+def test_the_values_of_a_template_are_checked():
+    with Files(UPSTREAM) as files:
+        good = "- {agent: bot, sql: \"EXECUTE close_order(7, 'done')\", expect: allow, rule: closing}\n"
+        cases = good + "".join(
+            f'- {{agent: bot, sql: "{sql}", params: {params}, expect: {expect}}}\n' for sql, params, expect in (
+                ("EXECUTE close_order($1, $2)", "[7, lost]", "allow"), ("EXECUTE close_order($2, $1)", "[lost, 7]", "allow"),
+                ("EXECUTE close_order($1, 'done')", "[7]", "allow"), ("EXECUTE close_order($1, $2)", "[0, lost]", "reject"),
+                ("EXECUTE close_order($1, $2)", "[7, other]", "reject"), ("EXECUTE close_order($1, $2)", "[7]", "reject"),
+                ("EXECUTE close_order($1, $2)", "[null, lost]", "reject"), ("EXECUTE close_order($1)", "[7]", "reject"),
+                ("EXECUTE close_order($1, $2)", "['7; DROP TABLE x', lost]", "reject"),
+                ("EXECUTE close_order('x', 'done')", "[]", "reject")))
+        result = files.test(cases)
+        equal((result.returncode, result.stdout), (0, "11 passed, 0 failed\n"), result.stderr)
+        result = files.test('- {agent: bot, sql: "EXECUTE close_order(1, $1)", params: [other], expect: allow}\n')
+        check("(22023)" in result.stdout and "reason must be one of done, lost" in result.stdout, result.stdout)
+        equal(files.test('- {agent: clerk, sql: "EXECUTE close_order(1, \'done\')", expect: allow}\n').returncode, 1)
+
+
 def test_json_has_a_line_for_each_case():
     with Files(UPSTREAM) as files:
         result = files.test(PASSING, "--json")
@@ -195,7 +223,7 @@ def test_explain_tells_each_rule_of_each_action():
         update = next(action for action in answer["actions"] if action["verb"] == "update")
         equal([(rule["rule"], rule["outcome"]) for rule in update["rules"]],
               [("support.1", "verb or object"), ("one-order", "where"), ("support.3", "holds"),
-               ("support.4", "verb or object")])
+               ("support.4", "verb or object"), ("closing", "verb or object")])
         equal(update["verdict"], "hold")
         answer, = files.judge(["UPDATE orders SET total = 1 WHERE id = 7\n"], "--explain")
         update = next(action for action in answer["actions"] if action["verb"] == "update")
