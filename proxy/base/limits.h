@@ -84,6 +84,16 @@ enum {
      * six ("\\u0000"). */
     LIMIT_AUDIT_RECORD_BYTES = 8 * 1024 * 1024,
 
+    /* The effect that is stored and shown: twenty rows, each of whose values is cut at 1 kB, and every
+     * table that a statement reaches. */
+    LIMIT_EFFECT_BYTES = 2 * 1024 * 1024,
+
+    /* Notices of a rehearsal that are shown. */
+    LIMIT_REHEARSAL_NOTICES = 20,
+
+    /* Rows of a held statement of which a digest (32 bytes) is kept until they are compared. */
+    LIMIT_MEASURED_ROWS = 1000 * 1000,
+
     /* One packed list of a stored hold (types, values, settings): what LIMIT_HELD_BYTES can become
      * in words, with room for names and lengths. */
     LIMIT_HOLD_LIST_BYTES = 1024 * 1024,

@@ -140,7 +140,7 @@ static struct text dumped(struct source *source, const json_t *object, const cha
         source->bad = source->bad || !json_is_null(value);
         return (struct text){0};
     }
-    char *dump = json_dumps(value, JSON_COMPACT);
+    char *dump = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII);
     struct text text = arena_text(source->arena, text_from(dump));
     free(dump);
     return text;

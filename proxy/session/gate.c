@@ -19,21 +19,25 @@
 
 static const uint32_t edges[GATE_STATE_COUNT] = { /* bit n: may become state n */
     [GATE_NONE] = 1u << GATE_LOOKUP | 1u << GATE_ESTIMATE | 1u << GATE_RUN | 1u << GATE_SETTINGS |
+                  1u << GATE_REHEARSE |
                   1u << GATE_STORE | 1u << GATE_LEAVE | 1u << GATE_WAIT | 1u << GATE_CLAIM |
                   1u << GATE_SETTLE,
     [GATE_LOOKUP] = 1u << GATE_NONE,
     [GATE_ESTIMATE] = 1u << GATE_ESTIMATE_UNDO | 1u << GATE_RUN | 1u << GATE_SETTINGS |
-                      1u << GATE_STORE | 1u << GATE_NONE,
+                      1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_ESTIMATE_UNDO] = 1u << GATE_NONE,
     [GATE_RUN] = 1u << GATE_RUN_UNDO | 1u << GATE_SETTLE | 1u << GATE_NONE,
-    [GATE_RUN_UNDO] = 1u << GATE_SETTINGS | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_RUN_UNDO] = 1u << GATE_SETTINGS | 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_SETTLE] = 1u << GATE_NONE,
-    [GATE_SETTINGS] = 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_SETTINGS] = 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_REHEARSE] = 1u << GATE_REHEARSE_UNDO | 1u << GATE_RUN | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_REHEARSE_UNDO] = 1u << GATE_REHEARSE | 1u << GATE_NONE,
     [GATE_STORE] = 1u << GATE_LEAVE | 1u << GATE_WAIT | 1u << GATE_CLAIM | 1u << GATE_NONE,
     [GATE_LEAVE] = 1u << GATE_WAIT | 1u << GATE_CLAIM | 1u << GATE_NONE,
     [GATE_WAIT] = 1u << GATE_CLAIM | 1u << GATE_NONE,
     [GATE_CLAIM] = 1u << GATE_HOLD_RUN | 1u << GATE_WAIT | 1u << GATE_NONE,
-    [GATE_HOLD_RUN] = 1u << GATE_HOLD_RECORD | 1u << GATE_HOLD_ABORT | 1u << GATE_NONE,
+    [GATE_HOLD_RUN] = 1u << GATE_HOLD_RECORD | 1u << GATE_HOLD_ABORT | 1u << GATE_HOLD_FINISH |
+                      1u << GATE_NONE,
     [GATE_HOLD_RECORD] = 1u << GATE_HOLD_COMMIT | 1u << GATE_HOLD_ABORT | 1u << GATE_SETTLE |
                          1u << GATE_NONE,
     [GATE_HOLD_COMMIT] = 1u << GATE_HOLD_FINISH,
@@ -70,6 +74,7 @@ void gate_end(struct session *s)
         s->port.set_timer(s->port.context, 0);
         session_become(s, SESSION_READY);
     }
+    measured_rows_release(&gate->measuring.rows);
     portal_release(gate->portal);
     free(gate->client_portal);
     free(gate->client_statement);
@@ -133,7 +138,7 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
     return decision;
 }
 
-static struct error_text rejection(struct session *s, const struct numbers *numbers)
+struct error_text gate_rejection(struct session *s, const struct numbers *numbers)
 {
     const struct portal *portal = s->gate.portal;
     return judged_rejection(&s->gate.arena, portal->judged, portal->decision, numbers);
@@ -286,7 +291,7 @@ void gate_error(struct session *s, struct text body)
     const struct judged *judged = gate->portal != NULL ? gate->portal->judged : NULL;
     if (judged != NULL && fields.position > 0 && gate->state == GATE_ESTIMATE)
         position = map_explain_position(judged, fields.position);
-    else if (judged != NULL && fields.position > 0 && gate->state < GATE_HOLD_RUN)
+    else if (judged != NULL && fields.position > 0 && gate->state < GATE_SETTINGS)
         position = judged_map_position(judged, fields.position);
     if (judged != NULL)
         server_error_of(s, judged, body, &fields, position, &gate->error);
@@ -377,7 +382,7 @@ static void gate_proceed(struct session *s)
     struct portal *portal = s->gate.portal;
     const struct decision *decision = portal->decision;
     if (decision->verdict == VERDICT_REJECT) {
-        struct error_text error = rejection(s, &portal->numbers);
+        struct error_text error = gate_rejection(s, &portal->numbers);
         reject_unrun(s, &error);
     } else if (s->gate.origin == ORIGIN_BIND) {
         portal->rows_max = decision->verdict == VERDICT_ALLOW ? decision->select_rows_max : LIMIT_NONE;
@@ -447,7 +452,7 @@ void gate_send_converted(struct session *s, struct text sql)
     send_close(s, ROLE_QUIET, 'P', own);
     send_close(s, ROLE_QUIET, 'S', own);
     send_parse(s, ROLE_QUIET, own, sql, portal->judged->type_bytes, portal->judged->type_count);
-    send_bind(s, ROLE_QUIET, own, own, buffer_text(&portal->bind));
+    send_bind(s, ROLE_QUIET, own, own, measuring_bind(s));
     if (s->gate.origin == ORIGIN_QUERY)
         send_describe(s, ROLE_QUIET, 'P', own)->keep_reply = true;
     struct request *request = send_execute(s, ROLE_QUIET, own, 0);
@@ -484,6 +489,8 @@ void gate_run(struct session *s)
     if (gate->origin == ORIGIN_QUERY) {
         close_unnamed(s);
         gate_send_converted(s, portal->judged->print);
+    } else if (gate->rehearsals > 0) {
+        gate_send_converted(s, portal->judged->print); /* the rehearsal took the client's portal with it */
     } else {
         execute_relay(s, portal, portal, text_from(gate->client_portal), 0, true);
     }
@@ -498,6 +505,20 @@ void gate_execute(struct session *s, struct portal *portal, struct text name)
         hold_start_stored(s);
     else
         gate_proceed(s);
+}
+
+static void keep_reply(struct session *s, const struct frame *frame, struct text whole)
+{
+    struct gate *gate = &s->gate;
+    bool row = frame->type == BACKEND_DATA_ROW;
+    if (gate->measuring.plan.appended > 0 && (row || frame->type == BACKEND_ROW_DESCRIPTION)) {
+        if (row)
+            measuring_row(s, frame->body);
+        whole = measuring_own_part(s, frame->type, frame->body);
+    }
+    if (!gate->over)
+        buffer_append_text(&gate->reply, whole);
+    gate->over = gate->over || gate->reply.overflow;
 }
 
 void gate_kept(struct session *s, const struct frame *frame, struct text whole)
@@ -516,9 +537,7 @@ void gate_kept(struct session *s, const struct frame *frame, struct text whole)
     case BACKEND_NO_DATA:
         break;
     default:
-        if (!gate->over)
-            buffer_append_text(&gate->reply, whole);
-        gate->over = gate->over || gate->reply.overflow;
+        keep_reply(s, frame, whole);
         break;
     }
 }
@@ -545,6 +564,12 @@ void gate_row(struct session *s, enum injected_purpose purpose, struct text body
             gate->run_known = data_row_column(body, i, &value) && gate->run_known;
             gate->run_id[i] = arena_text(&gate->arena, value);
         }
+        break;
+    case PURPOSE_SNAPSHOT:
+        measuring_snapshot(s, body);
+        break;
+    case PURPOSE_MEASURED:
+        measuring_row(s, body);
         break;
     case PURPOSE_PINS:
         pins_row(s, body);
@@ -644,13 +669,14 @@ void gate_completed(struct session *s, struct text tag_body)
     numbers.rows_real = true;
     numbers.rows = tag.rows >= 0 ? tag.rows : INT64_MAX;
     const struct decision *decision = gate_decide(s, &numbers);
-    if (decision->verdict == VERDICT_HOLD && !gate->over) {
+    bool as_rehearsed = gate->empty && tag.rows == 0;
+    if (decision->verdict == VERDICT_HOLD && !gate->over && !as_rehearsed) {
         undo_run(s);
         return;
     }
     int64_t taken_max = decision_counted_max(decision, gate_shape(gate));
     bool too_many = taken_max != LIMIT_NONE && numbers.rows > taken_max;
-    if (decision->verdict == VERDICT_ALLOW && !gate->over && !too_many) {
+    if ((decision->verdict == VERDICT_ALLOW || as_rehearsed) && !gate->over && !too_many) {
         gate_statement_ran(s, tag);
         accept_run(s);
         return;
@@ -658,7 +684,7 @@ void gate_completed(struct session *s, struct text tag_body)
     struct error_text error = gate->over ? reply_too_large()
                               : decision->verdict == VERDICT_ALLOW
                                   ? too_many_taken(s, numbers.rows, taken_max)
-                                  : rejection(s, &numbers);
+                                  : gate_rejection(s, &numbers);
     gate_fail_with(s, &error);
     gate_note(s, tag);
     gate_show_error(s);
@@ -686,6 +712,10 @@ void gate_ready(struct session *s)
         break;
     case GATE_SETTINGS:
         hold_settings_read(s);
+        break;
+    case GATE_REHEARSE:
+    case GATE_REHEARSE_UNDO:
+        rehearse_ready(s);
         break;
     case GATE_LEAVE:
     case GATE_HOLD_ABORT:

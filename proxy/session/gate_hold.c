@@ -17,151 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the store -------------------------------------------------------------------------------- */
-
-static struct hold_request *new_request(struct session *s, enum hold_operation operation, int64_t id)
-{
-    struct hold_request *request = memory_allocate_zeroed(1, sizeof *request);
-    arena_init(&request->arena);
-    request->operation = operation;
-    request->id = id;
-    request->agent = arena_text(&request->arena, s->setup.agent);
-    request->session = arena_text(&request->arena, s->setup.session_id);
-    return request;
-}
-
-static struct error_text store_unusable(void)
-{
-    return (struct error_text){
-        .sqlstate = "58030",
-        .message = TEXT("pgwicket: the hold store cannot be used, so nothing is run at the moment"),
-        .hint = TEXT("Not caused by your statement. Stop and report it; try again in a few minutes.")};
-}
-
 static void fail_store(struct session *s)
 {
-    struct error_text error = store_unusable();
+    struct error_text error = hold_store_unusable();
     gate_fail_with(s, &error);
     gate_show_error(s);
-}
-
-/* Posts and waits for the answer. */
-static void post(struct session *s, struct hold_request *request)
-{
-    s->gate.request = request;
-    if (s->port.post_hold(s->port.context, request))
-        return;
-    s->gate.request = NULL;
-    request->answer = HOLD_STORE_FAILED;
-    hold_answer(s, request);
-    arena_release(&request->arena);
-    free(request);
-}
-
-/* Posts and goes on; the answer is thrown away. */
-static void post_and_forget(struct session *s, struct hold_request *request)
-{
-    if (s->port.post_hold(s->port.context, request))
-        return;
-    arena_release(&request->arena);
-    free(request);
-}
-
-static struct hold_request *finish_request(struct session *s, int64_t id, enum hold_state state,
-                                           struct text tag, struct text error)
-{
-    struct hold_request *request = new_request(s, HOLD_OP_FINISH, id);
-    request->new_state = state;
-    request->tag = arena_text(&request->arena, tag);
-    request->error = arena_text(&request->arena, error);
-    return request;
 }
 
 static void keep_hold(struct session *s, const struct hold *hold)
 {
     s->gate.hold = hold_copy(&s->gate.arena, hold);
-}
-
-/* --- EXECUTE pgwicket_hold(N) ------------------------------------------------------------------- */
-
-static int64_t lookup_id(const struct judged *judged)
-{
-    const struct statement *single = judged_single(judged);
-    if (single == NULL || judged->judgement.verdict == VERDICT_REJECT)
-        return 0;
-    return answers_wants_holds(judged) ? LOOKUP_ALL : single->shape.hold;
-}
-
-enum step hold_lookup(struct session *s, const struct judged *judged)
-{
-    int64_t id = lookup_id(judged);
-    if (id == 0 || (s->lookup.id == id && s->lookup.answered))
-        return STEP_DONE;
-    arena_release(&s->lookup.arena);
-    s->lookup = (struct lookup){.id = id};
-    arena_init(&s->gate.arena);
-    gate_become(s, GATE_LOOKUP);
-    struct hold_request *request =
-        new_request(s, id == LOOKUP_ALL ? HOLD_OP_LIST : HOLD_OP_GET, id == LOOKUP_ALL ? 0 : id);
-    request->limit = LOOKUP_HOLDS_MAX;
-    post(s, request);
-    return STEP_WAIT;
-}
-
-static void lookup_answered(struct session *s, const struct hold_request *request)
-{
-    struct lookup *lookup = &s->lookup;
-    size_t count = request->answer == HOLD_OK ? request->hold_count : 0;
-    arena_init(&lookup->arena);
-    struct hold **holds = arena_array(&lookup->arena, count, sizeof(struct hold *));
-    for (size_t i = 0; i < count; i++)
-        holds[i] = hold_copy(&lookup->arena, request->holds[i]);
-    lookup->holds = holds;
-    lookup->hold_count = count;
-    lookup->answered = true;
-    lookup->store_failed = request->answer == HOLD_STORE_FAILED && lookup->id != LOOKUP_ALL;
-    gate_end(s);
-}
-
-static void reject_lookup(struct judged *judged, const struct error_text *error)
-{
-    judged->judgement.verdict = VERDICT_REJECT;
-    judged->judgement.error = *error;
-}
-
-static void use_hold(struct session *s, struct judged **judged)
-{
-    const struct hold *hold = s->lookup.hold_count == 1 ? s->lookup.holds[0] : NULL;
-    struct error_text error;
-    if (hold != NULL && (hold->state == HOLD_PENDING || hold->state == HOLD_RELEASED)) {
-        struct judged *stored = session_judge_stored(s, hold);
-        judged_release(*judged);
-        *judged = stored;
-        return;
-    }
-    if (hold != NULL)
-        error = error_hold(&(*judged)->arena, hold, false);
-    else if (s->lookup.store_failed)
-        error = store_unusable();
-    else
-        error = (struct error_text){
-            .sqlstate = "42704",
-            .message = arena_printf(&(*judged)->arena, "pgwicket: hold %lld does not exist",
-                                    (long long)s->lookup.id),
-            .hint = TEXT("SHOW pgwicket.holds lists yours.")};
-    reject_lookup(*judged, &error);
-}
-
-void hold_use_lookup(struct session *s, struct judged **judged)
-{
-    if (lookup_id(*judged) == 0)
-        return;
-    if (s->lookup.id == LOOKUP_ALL)
-        answers_rewrite_holds(*judged, s->lookup.holds, s->lookup.hold_count);
-    else
-        use_hold(s, judged);
-    arena_release(&s->lookup.arena);
-    s->lookup = (struct lookup){0};
 }
 
 /* --- a new hold --------------------------------------------------------------------------------- */
@@ -174,10 +39,10 @@ const char hold_settings_sql[] = "SELECT pg_catalog.current_setting('role'), "
                                  "pg_catalog.current_setting('bytea_output'), "
                                  "pg_catalog.current_setting('extra_float_digits')";
 
-static void create(struct session *s)
+void hold_create(struct session *s)
 {
     struct gate *gate = &s->gate;
-    struct hold_request *request = new_request(s, HOLD_OP_CREATE, 0);
+    struct hold_request *request = hold_new_request(s, HOLD_OP_CREATE, 0);
     struct error_text error = {0};
     struct hold *hold = held_describe(s, &request->arena, &error);
     if (hold == NULL) {
@@ -193,7 +58,7 @@ static void create(struct session *s)
     int64_t pending_max = gate->portal->judged->view.policy->pending_max;
     request->pending_max = pending_max == UNLIMITED ? INT64_MAX : pending_max;
     gate_become(s, GATE_STORE);
-    post(s, request);
+    hold_post(s, request);
 }
 
 /* What came before it in the batch would be committed by our own Sync. */
@@ -207,6 +72,15 @@ static bool alone(struct session *s)
     gate_fail_with(s, &error);
     gate_show_error(s);
     return false;
+}
+
+/* A person is shown what it does, where that can be found out. */
+static void rehearse_or_create(struct session *s)
+{
+    if (rehearsal_problem(s).size == 0)
+        rehearse(s);
+    else
+        hold_create(s);
 }
 
 static void ask_for_settings(struct session *s)
@@ -228,7 +102,7 @@ void hold_start(struct session *s)
         gate_fail_with(s, &error);
         gate_show_error(s);
     } else if (gate->settings.size > 0) {
-        create(s);
+        rehearse_or_create(s);
     } else {
         ask_for_settings(s);
     }
@@ -275,7 +149,7 @@ void hold_settings_read(struct session *s)
     else if (known != NULL)
         continue_stored(s, known);
     else
-        create(s);
+        rehearse_or_create(s);
 }
 
 /* --- waiting -------------------------------------------------------------------------------------- */
@@ -310,7 +184,7 @@ static void claim(struct session *s)
     if (s->gate.waiting)
         s->port.end_waiting(s->port.context);
     s->gate.waiting = false;
-    post(s, new_request(s, HOLD_OP_CLAIM, s->gate.hold->id));
+    hold_post(s, hold_new_request(s, HOLD_OP_CLAIM, s->gate.hold->id));
 }
 
 static void wait_or_claim(struct session *s)
@@ -334,14 +208,14 @@ static void wait_or_claim(struct session *s)
     s->port.watch_hold(s->port.context, gate->hold->id);
     s->port.set_timer(s->port.context, wait_us);
     /* It may have been decided before it was watched. */
-    post(s, new_request(s, HOLD_OP_GET, gate->hold->id));
+    hold_post(s, hold_new_request(s, HOLD_OP_GET, gate->hold->id));
 }
 
 /* No transaction is open upstream while a person thinks. */
 static void leave(struct session *s)
 {
     struct gate *gate = &s->gate;
-    bool in_transaction = gate->transaction == 'T';
+    bool in_transaction = gate->transaction == 'T' && !gate->left;
     if (!in_transaction && !s->batch_open && !s->skipping) {
         wait_or_claim(s);
         return;
@@ -416,23 +290,53 @@ static const char run_id_sql[] =
     "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
 
 /* The run is a part of the client's own transaction, whose COMMIT decides. */
-static bool is_inside(const struct gate *gate) { return gate->transaction == 'T'; }
+bool hold_is_inside(const struct gate *gate) { return gate->transaction == 'T'; }
+
+/* Deferred constraints and triggers fire and are counted; in the client's transaction their mode stays as it
+ * was, and what fired is undone and fires again at its COMMIT. */
+static void send_constraints(struct session *s, bool measured)
+{
+    static const char immediate[] = "SET CONSTRAINTS ALL IMMEDIATE";
+    struct gate *gate = &s->gate;
+    bool inside = hold_is_inside(gate);
+    if (inside && !measured)
+        return;
+    if (inside)
+        send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "SAVEPOINT %s", s->prefix));
+    send_injected(s, PURPOSE_NONE, text_from(immediate));
+    if (measured)
+        measuring_send_snapshot(s);
+    if (!inside)
+        return;
+    send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "ROLLBACK TO SAVEPOINT %s", s->prefix));
+    send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "RELEASE SAVEPOINT %s", s->prefix));
+}
 
 static void run(struct session *s)
 {
     struct gate *gate = &s->gate;
+    struct effect shown;
+    bool measured = hold_shown_effect(s, &shown);
+    struct text sql = gate->hold->statement;
+    if (measured) {
+        measuring_begin(s, sql, gate->hold->sample_secret, shown.bound == EFFECT_BY_ROWS);
+        sql = gate->measuring.plan.sql;
+    }
     gate_become(s, GATE_HOLD_RUN);
     if (gate->left) {
         transaction_replay(s);
         gate->left = false;
-    } else if (!is_inside(gate)) {
+    } else if (!hold_is_inside(gate)) {
         send_injected(s, PURPOSE_NONE, TEXT("BEGIN"));
     }
     send_injected(s, PURPOSE_NONE,
                   TEXT("SELECT pg_catalog.set_config('synchronous_commit', 'on', true)"));
-    gate_send_converted(s, gate->hold->statement);
-    if (!is_inside(gate))
-        send_injected(s, PURPOSE_NONE, TEXT("SET CONSTRAINTS ALL IMMEDIATE"));
+    if (measured) {
+        measuring_send_lock(s);
+        measuring_send_snapshot(s);
+    }
+    gate_send_converted(s, sql);
+    send_constraints(s, measured);
     send_injected(s, PURPOSE_RUN_ID, text_from(run_id_sql));
     send_flush(s);
 }
@@ -454,15 +358,15 @@ static void claimed(struct session *s, const struct hold_request *request)
         run(s);
         return;
     }
-    post_and_forget(s, finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
+    hold_post_and_forget(s, hold_finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
     gate_fail_with(s, &portal->judged->judgement.error);
     gate_show_error(s);
 }
 
-static void abort_run(struct session *s)
+void hold_abort_run(struct session *s)
 {
     gate_become(s, GATE_HOLD_ABORT);
-    if (!is_inside(&s->gate))
+    if (!hold_is_inside(&s->gate))
         send_sync(s, ROLE_INJECTED); /* → E; the ROLLBACK follows in a batch of its own */
     else
         hold_ready(s);
@@ -478,6 +382,9 @@ static bool within_limit(struct session *s, struct command_tag tag)
     numbers.has_rows = tag.rows >= 0;
     numbers.rows_real = true;
     numbers.rows = tag.rows;
+    if (gate->effect != NULL && gate->effect->bound != EFFECT_UNKNOWN &&
+        effect_rows(gate->effect, false) > numbers.rows)
+        numbers.rows = effect_rows(gate->effect, false);
     if (gate->portal->judged->stored != NULL && judged_decision(gate->portal->judged) == NULL)
         return false;
     return gate_decide(s, &numbers)->verdict != VERDICT_REJECT;
@@ -493,6 +400,11 @@ void hold_run_identified(struct session *s)
         session_end(s, SESSION_END_INTERNAL);
         return;
     }
+    gate->measuring.tag_rows = tag.rows;
+    if (!hold_effect_is_as_shown(s)) {
+        hold_drift(s);
+        return;
+    }
     if (!within_limit(s, tag)) {
         struct error_text error = {
             .sqlstate = "54000",
@@ -501,23 +413,23 @@ void hold_run_identified(struct session *s)
                                     "allows; rolled back, nothing was changed",
                                     (long long)gate->hold->id, (long long)tag.rows)};
         gate_fail_with(s, &error);
-        if (is_inside(gate)) {
-            post_and_forget(s, finish_request(s, gate->hold->id, HOLD_FAILED, tag.tag, error.message));
+        if (hold_is_inside(gate)) {
+            hold_post_and_forget(s, hold_finish_request(s, gate->hold->id, HOLD_FAILED, tag.tag, error.message));
             gate_show_error(s);
         } else {
             send_poison(s, TEXT(""));
-            abort_run(s);
+            hold_abort_run(s);
         }
         return;
     }
-    struct hold_request *request = new_request(s, HOLD_OP_RUN, gate->hold->id);
+    struct hold_request *request = hold_new_request(s, HOLD_OP_RUN, gate->hold->id);
     request->xid = arena_text(&request->arena, gate->run_id[0]);
     (void)!text_to_int64(gate->run_id[1], &request->backend_pid);
     request->backend_start = arena_text(&request->arena, gate->run_id[2]);
     request->system_identifier = arena_text(&request->arena, gate->run_id[3]);
     (void)!text_to_int64(gate->run_id[4], &request->timeline);
     gate_become(s, GATE_HOLD_RECORD);
-    post(s, request);
+    hold_post(s, request);
 }
 
 static void note_run(struct session *s)
@@ -549,15 +461,15 @@ static void recorded(struct session *s, const struct hold_request *request)
 {
     struct gate *gate = &s->gate;
     if (request->answer != HOLD_OK) {
-        struct error_text error = store_unusable();
+        struct error_text error = hold_store_unusable();
         gate_fail_with(s, &error);
-        if (is_inside(gate)) {
+        if (hold_is_inside(gate)) {
             gate_show_error(s);
         } else {
             send_poison(s, TEXT(""));
-            abort_run(s);
+            hold_abort_run(s);
         }
-    } else if (is_inside(gate)) {
+    } else if (hold_is_inside(gate)) {
         run_inside(s);
     } else {
         gate_become(s, GATE_HOLD_COMMIT);
@@ -572,14 +484,14 @@ void hold_error(struct session *s)
     struct gate *gate = &s->gate;
     if (gate->state != GATE_HOLD_RUN && gate->state != GATE_HOLD_RECORD)
         return; /* COMMIT's own failure shows at ReadyForQuery */
-    if (!is_inside(gate)) {
-        abort_run(s);
+    if (!hold_is_inside(gate)) {
+        hold_abort_run(s);
         return;
     }
     struct error_fields fields;
     struct text message =
         decode_error(buffer_text(&gate->error), &fields) ? fields.message : TEXT("failed");
-    post_and_forget(s, finish_request(s, gate->hold->id, HOLD_FAILED, TEXT(""), message));
+    hold_post_and_forget(s, hold_finish_request(s, gate->hold->id, HOLD_FAILED, TEXT(""), message));
     gate_show_error(s);
 }
 
@@ -595,7 +507,7 @@ static void finish(struct session *s, enum hold_state outcome)
         (void)!decode_error(buffer_text(&gate->error), &fields);
     gate->outcome = outcome;
     gate_become(s, GATE_HOLD_FINISH);
-    post(s, finish_request(s, gate->hold->id, outcome, tag.tag, fields.message));
+    hold_post(s, hold_finish_request(s, gate->hold->id, outcome, tag.tag, fields.message));
 }
 
 void hold_ready(struct session *s)
@@ -612,6 +524,8 @@ void hold_ready(struct session *s)
         if (s->status != 'I') {
             send_injected(s, PURPOSE_NONE, TEXT("ROLLBACK"));
             send_sync(s, ROLE_INJECTED);
+        } else if (s->gate.drifted) {
+            hold_drift_rolled_back(s);
         } else {
             finish(s, HOLD_FAILED);
         }
@@ -647,7 +561,7 @@ void hold_answer(struct session *s, struct hold_request *request)
 {
     switch (s->gate.state) {
     case GATE_LOOKUP:
-        lookup_answered(s, request);
+        hold_lookup_answered(s, request);
         break;
     case GATE_STORE:
         if ((request->answer == HOLD_OK || request->answer == HOLD_JOINED) && request->hold_count == 1) {
@@ -677,7 +591,10 @@ void hold_answer(struct session *s, struct hold_request *request)
         recorded(s, request);
         break;
     case GATE_HOLD_FINISH:
-        finished(s);
+        if (s->gate.drifted)
+            hold_drift_stored(s, request);
+        else
+            finished(s);
         break;
     default:
         break;
@@ -691,7 +608,7 @@ void hold_transaction_ended(struct session *s, bool committed)
     if (s->running_hold == 0)
         return;
     enum hold_state outcome = committed ? HOLD_EXECUTED : HOLD_RELEASED;
-    post_and_forget(s, finish_request(s, s->running_hold, outcome, TEXT(""), TEXT("")));
+    hold_post_and_forget(s, hold_finish_request(s, s->running_hold, outcome, TEXT(""), TEXT("")));
     s->running_hold = 0;
     s->savepoint_count = 0;
 }
@@ -726,7 +643,7 @@ void hold_session_ends(struct session *s)
     bool open = gate->state == GATE_CLAIM || gate->state == GATE_HOLD_RUN ||
                 gate->state == GATE_HOLD_RECORD || gate->state == GATE_HOLD_ABORT;
     if (open && gate->hold != NULL)
-        post_and_forget(s, finish_request(s, gate->hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
+        hold_post_and_forget(s, hold_finish_request(s, gate->hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
     if (s->running_hold != 0 && !commit_outstanding(s))
         hold_transaction_ended(s, false);
 }

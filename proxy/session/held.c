@@ -254,11 +254,15 @@ static void describe_template(struct arena *arena, const struct template_call *c
         hold->rule_text = arena_printf(arena, "template %.*s: hold", TEXT_ARGS(call->template->rule_text));
 }
 
-/* What the approver reads and what will run: with the schemas that the names were found in. */
-static struct text text_to_hold(const struct analysis *analysis)
+static void describe_effect(struct session *s, struct arena *arena, struct hold *hold)
 {
-    bool resolved = analysis->statement_count == 1 && analysis->statements[0].resolved.size > 0;
-    return resolved ? analysis->statements[0].resolved : analysis->print;
+    const struct effect unknown = {.row_count = -1, .why = rehearsal_problem(s)};
+    struct buffer json;
+    buffer_init(&json, LIMIT_EFFECT_BYTES);
+    effect_to_json(&json, s->gate.effect != NULL ? s->gate.effect : &unknown);
+    hold->effect = json.overflow ? TEXT("{\"known\": false, \"why\": \"it is too large to be shown\"}")
+                                 : arena_text(arena, buffer_text(&json));
+    buffer_release(&json);
 }
 
 struct hold *held_describe(struct session *s, struct arena *arena, struct error_text *error)
@@ -269,13 +273,16 @@ struct hold *held_describe(struct session *s, struct arena *arena, struct error_
     describe_rules(arena, portal->decision, hold);
     describe_template(arena, judged_call(portal->judged), hold);
     describe_settings(s, arena, hold);
-    hold->statement = arena_text(arena, text_to_hold(&portal->judged->judgement.analysis));
+    hold->statement = arena_text(arena, gate_held_text(portal->judged));
     hold->values_wire = arena_text(arena, gate_values(portal));
     hold->estimate_rows = portal->estimate_rows;
     hold->estimate_cost = portal->estimate_rows < 0 ? -1 : portal->numbers.cost;
     hold->plan = portal->plan != NULL ? arena_text(arena, text_from(portal->plan)) : TEXT("");
-    hold->effect = TEXT("{\"known\": false, \"why\": \"effect not rehearsed\"}");
-    random_bytes(hold->sample_secret, sizeof hold->sample_secret);
+    describe_effect(s, arena, hold);
+    if (s->gate.effect != NULL)
+        memcpy(hold->sample_secret, s->gate.measuring.rows.secret, sizeof hold->sample_secret);
+    else
+        random_bytes(hold->sample_secret, sizeof hold->sample_secret);
     if (portal->bind.size > 0 && !describe_values(arena, portal, hold, error)) {
         if (error->message.size == 0)
             *error = (struct error_text){.sqlstate = "08P01", .message = TEXT("invalid Bind message")};

@@ -12,7 +12,11 @@
  *   template_run.c EXECUTE of a template in both query protocols
  *   transaction.c  what a transaction has done so far: fresh or not, preamble
  *   gate.c         limited and held statements: estimate, run, look, decide
+ *   gate_rehearse.c  held statements rehearsed before anybody is asked, measured as their run will be
+ *   gate_measure.c   … how: what is sent around them, what its answers tell
+ *   gate_store.c   the gate's requests to the store; EXECUTE pgwicket_hold(N)
  *   gate_hold.c    holds: store, wait, claim, run, record, commit
+ *   gate_drift.c   … whose effect is another than was shown
  *   explain.c      estimate from EXPLAIN's JSON
  *   pins.c         settings read back after user code
  *   report.c       audit records
@@ -26,6 +30,7 @@
 #include "proxy/base/cursor.h"
 #include "proxy/base/limits.h"
 #include "proxy/session/judge.h"
+#include "proxy/session/measure.h"
 #include "proxy/session/names.h"
 #include "proxy/session/queue.h"
 #include "proxy/session/session.h"
@@ -144,6 +149,8 @@ enum gate_state {
     GATE_RUN_UNDO,      /* too many rows, and a hold rule is next: rolling back */
     GATE_SETTLE,        /* sent to be committed: waiting for ReadyForQuery */
     GATE_SETTINGS,      /* reading the settings that a hold is bound to */
+    GATE_REHEARSE,      /* the statement runs to be measured, and is rolled back */
+    GATE_REHEARSE_UNDO, /* it failed: rolling back */
     GATE_STORE,         /* a new hold is being stored */
     GATE_LEAVE,         /* closing what is open upstream before a person is asked */
     GATE_WAIT,          /* for the person */
@@ -154,6 +161,18 @@ enum gate_state {
     GATE_HOLD_ABORT,    /* rolling back a run that failed or went over its limit */
     GATE_HOLD_FINISH,   /* the outcome is being stored */
     GATE_STATE_COUNT,
+};
+
+/* A statement being measured: in a rehearsal, or in a hold's run. Its texts live in the gate's arena. */
+struct measuring {
+    struct measure_plan plan;
+    struct measured_rows rows;
+    struct text snapshots[2];     /* before and after */
+    size_t snapshot_count;
+    struct text notices[LIMIT_REHEARSAL_NOTICES];
+    size_t notice_count;
+    int64_t tag_rows;
+    int64_t started_us;
 };
 
 enum gate_origin { ORIGIN_QUERY = 1, ORIGIN_BIND, ORIGIN_EXECUTE };
@@ -182,6 +201,12 @@ struct gate {
     bool run_known;               /* the run's identity has arrived */
     struct text run_id[5];        /* in arena: xid, pid, backend start, system identifier, timeline */
     enum hold_state outcome;      /* to be stored by GATE_HOLD_FINISH */
+    struct measuring measuring;
+    const struct effect *effect;  /* in arena: of the rehearsal or the run; NULL: not measured */
+    bool by_counts;               /* the rows could not be taken: measured again by counters alone */
+    int rehearsals;
+    bool empty;                   /* the rehearsal changed nothing: run at once, and held if it does */
+    bool drifted;                 /* the run's effect is another than the one that was shown */
     bool settle_failed;           /* an error came for the Sync itself: no CommandComplete */
 };
 
@@ -408,13 +433,44 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
 /* Shows gate.error in the way its origin demands, and ends the gate. */
 void gate_show_error(struct session *s);
 void gate_fail_with(struct session *s, const struct error_text *error);
+/* The rejection that the portal's decision stands for. */
+struct error_text gate_rejection(struct session *s, const struct numbers *numbers);
 struct error_text gate_not_alone(void); /* a hold among other statements */
 void gate_relay_reply(struct session *s);
 void gate_settle(struct session *s); /* Sync, then CommandComplete and ReadyForQuery for the client */
 struct text gate_values(const struct portal *portal); /* Bind's part before the result formats */
 struct text gate_result_formats(const struct portal *portal);
 
-/* gate_hold.c */
+/* gate_measure.c */
+/* The text that is shown, rehearsed and run: with the schemas that the names were found in. */
+struct text gate_held_text(const struct judged *judged);
+/* Forgets what was measured, and plans how `sql` is; `rows` and not only by counters. */
+void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16], bool rows);
+/* Once everything is there; never NULL. */
+const struct effect *measuring_effect(struct session *s);
+void measuring_send_snapshot(struct session *s);
+void measuring_send_lock(struct session *s); /* the rows that will be changed, if they can be found */
+struct text measuring_bind(struct session *s); /* the portal's Bind, with formats for what is appended */
+void measuring_snapshot(struct session *s, struct text body);
+void measuring_row(struct session *s, struct text body);
+void measuring_notice(struct session *s, struct text body);
+void measuring_completed(struct session *s, struct text tag_body);
+struct text measuring_own_part(struct session *s, uint8_t type, struct text body);
+
+/* gate_rehearse.c */
+/* Why it is not rehearsed; empty: it can be. */
+struct text rehearsal_problem(struct session *s);
+void rehearse(struct session *s);
+void rehearse_ready(struct session *s);
+
+/* gate_store.c: the gate's requests to the store. */
+struct hold_request *hold_new_request(struct session *s, enum hold_operation operation, int64_t id);
+struct hold_request *hold_finish_request(struct session *s, int64_t id, enum hold_state state,
+                                         struct text tag, struct text error);
+void hold_post(struct session *s, struct hold_request *request); /* and waits for the answer */
+void hold_post_and_forget(struct session *s, struct hold_request *request);
+struct error_text hold_store_unusable(void);
+void hold_lookup_answered(struct session *s, const struct hold_request *request);
 enum { LOOKUP_ALL = -1, LOOKUP_HOLDS_MAX = 50 };
 /* STEP_WAIT until the store has answered for this message. */
 enum step hold_lookup(struct session *s, const struct judged *judged);
@@ -422,8 +478,20 @@ enum { HOLD_SETTING_COUNT = 7 };
 extern const char hold_settings_sql[];
 /* Puts what was found in the place of the message's statement. */
 void hold_use_lookup(struct session *s, struct judged **judged);
+
+/* gate_drift.c: the run's effect against the one that was shown. */
+/* What was shown; false if nothing was known. */
+bool hold_shown_effect(struct session *s, struct effect *shown);
+bool hold_effect_is_as_shown(struct session *s);
+void hold_drift(struct session *s);
+void hold_drift_rolled_back(struct session *s);
+void hold_drift_stored(struct session *s, const struct hold_request *request);
+
+/* gate_hold.c */
 void hold_start(struct session *s);
 void hold_start_stored(struct session *s);
+/* Stores it: rehearsed, or with the reason why not. */
+void hold_create(struct session *s);
 void hold_settings_read(struct session *s);
 void hold_answer(struct session *s, struct hold_request *request);
 void hold_changed(struct session *s, const struct hold *hold);
@@ -432,6 +500,8 @@ void hold_ready(struct session *s);
 void hold_run_identified(struct session *s); /* statement and transaction id are there */
 void hold_error(struct session *s);
 void hold_transaction_ended(struct session *s, bool committed);
+void hold_abort_run(struct session *s);
+bool hold_is_inside(const struct gate *gate); /* the run is a part of the client's own transaction */
 void hold_rolled_back_to(struct session *s, struct text savepoint);
 void hold_session_ends(struct session *s);
 

@@ -35,6 +35,8 @@ enum injected_purpose {
     PURPOSE_EXPLAIN,  /* collects the text of one column */
     PURPOSE_SETTINGS, /* the settings that a hold is bound to */
     PURPOSE_RUN_ID,   /* transaction id and what identifies backend and cluster */
+    PURPOSE_SNAPSHOT, /* counters, sequences, locks: before and after a measured statement */
+    PURPOSE_MEASURED, /* a held statement that is rehearsed */
     PURPOSE_PINS,     /* settings read back after user code */
 };
 

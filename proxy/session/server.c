@@ -116,6 +116,7 @@ static enum stream stream_to_read(struct session *s, const struct request *head,
     if (head == NULL || size <= LIMIT_KEPT_ROW_BYTES)
         return STREAM_AWAIT;
     s->gate.over = s->gate.over || head->keep_reply;
+    s->gate.measuring.rows.incomplete = true;
     return STREAM_DROP;
 }
 
@@ -436,6 +437,8 @@ static void on_reply(struct session *s, const struct frame *frame, struct text w
     } else if (frame->type == BACKEND_DATA_ROW && head->role == ROLE_INJECTED) {
         enum injected_purpose purpose = head->purpose;
         gate_row(s, purpose, frame->body);
+    } else if (frame->type == BACKEND_COMMAND_COMPLETE && head->purpose == PURPOSE_MEASURED) {
+        measuring_completed(s, frame->body);
     }
     /* What was done above may have sent more, but the head is still the head. */
     if (reply == REPLY_LAST && s->state != SESSION_CLOSED) {
@@ -504,6 +507,8 @@ static void on_notice(struct session *s, struct text body)
     const struct request *head = queue_head(&s->queue);
     struct error_fields fields;
     struct buffer shown;
+    if (head != NULL && head->purpose == PURPOSE_MEASURED)
+        measuring_notice(s, body);
     bool own = head != NULL && (head->role == ROLE_INJECTED || head->role == ROLE_POISON);
     if (own && !head->keep_reply)
         return;

@@ -173,6 +173,42 @@ bool data_row_column(struct text body, uint16_t index, struct text *value)
     return found && cursor_done(&cursor);
 }
 
+uint16_t row_column_count(struct text body)
+{
+    struct cursor cursor = cursor_over(body.bytes, body.size);
+    return cursor_u16(&cursor);
+}
+
+/* Behind a field's name: table, column, type, size, modifier, format. */
+static void skip_field(struct cursor *cursor)
+{
+    enum { FIELD_SIZE = 4 + 2 + 4 + 2 + 4 + 2 };
+    cursor_string(cursor);
+    cursor_bytes(cursor, FIELD_SIZE);
+}
+
+static void skip_value(struct cursor *cursor)
+{
+    uint32_t length = cursor_u32(cursor);
+    cursor_bytes(cursor, length == null_length ? 0 : length);
+}
+
+bool row_front(uint8_t type, struct text body, uint16_t kept, struct text *front)
+{
+    struct cursor cursor = cursor_over(body.bytes, body.size);
+    bool enough = cursor_u16(&cursor) >= kept;
+    for (uint16_t i = 0; i < kept && !cursor.failed; i++) {
+        if (type == BACKEND_ROW_DESCRIPTION)
+            skip_field(&cursor);
+        else
+            skip_value(&cursor);
+    }
+    if (!enough || cursor.failed)
+        return false;
+    *front = (struct text){body.bytes + 2, body.size - 2 - cursor_left(&cursor)};
+    return true;
+}
+
 bool decode_parameter_description(struct text body, uint16_t *count)
 {
     struct cursor cursor = cursor_over(body.bytes, body.size);

@@ -79,6 +79,13 @@ MUST_USE bool decode_parameter_status(struct text body, struct parameter_status 
 /* Column `index` of a DataRow; false where there is none or it is NULL. */
 MUST_USE bool data_row_column(struct text body, uint16_t index, struct text *value);
 
+/* How many columns a RowDescription or DataRow says it has; 0 if it says nothing. */
+uint16_t row_column_count(struct text body);
+
+/* The bytes of the first `kept` columns of a RowDescription ('T') or DataRow ('D'), without the count in
+ * front; false if it does not hold as many. */
+MUST_USE bool row_front(uint8_t type, struct text body, uint16_t kept, struct text *front);
+
 /* ParameterDescription: number of types, and one of them (0-based). */
 MUST_USE bool decode_parameter_description(struct text body, uint16_t *count);
 uint32_t parameter_description_type(struct text body, uint16_t index);

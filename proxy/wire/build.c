@@ -247,6 +247,14 @@ void build_data_row(struct buffer *out, const struct text *values, uint16_t coun
     end_message(out, start);
 }
 
+void build_row_front(struct buffer *out, uint8_t type, uint16_t kept, struct text front)
+{
+    size_t start = begin_message(out, type);
+    buffer_append_u16(out, kept);
+    buffer_append_text(out, front);
+    end_message(out, start);
+}
+
 /* The version goes out whole, major number included: the manual calls it minor, servers and libpq
  * mean both. */
 void build_negotiate(struct buffer *out, uint32_t minor, const struct text *options, uint32_t count)

@@ -49,6 +49,8 @@ void build_empty_message(struct buffer *out, uint8_t type); /* '1' '2' '3' 'n' '
 void build_row_description(struct buffer *out, const struct text *names, uint16_t count);
 /* A value with NULL bytes is NULL. */
 void build_data_row(struct buffer *out, const struct text *values, uint16_t count);
+/* RowDescription or DataRow of `kept` columns, whose bytes are `front` (row_front). */
+void build_row_front(struct buffer *out, uint8_t type, uint16_t kept, struct text front);
 void build_negotiate(struct buffer *out, uint32_t minor, const struct text *options,
                      uint32_t count);
 

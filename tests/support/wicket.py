@@ -254,6 +254,9 @@ class Wicket:
         choice = ["--state", state] if state else ["--all"]
         return json.loads(self.command("holds", "--json", *choice).stdout)["holds"]
 
+    def hold(self, number):
+        return json.loads(self.command("show", number, "--json").stdout)
+
 
 @contextlib.contextmanager
 def wicket(policy=ALLOW_ALL, superuser=False, **values):

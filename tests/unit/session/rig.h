@@ -59,6 +59,8 @@ struct rig {
     size_t seen;                /* bytes of to_server that it has read */
     char status;
     bool skipping;
+    int deleted;                /* rows, by its counters */
+    int deleted_at_once;        /* by each DELETE */
     bool sync_fails;            /* its next Sync fails: a deferred constraint */
     bool poison_succeeds;
     bool parse_answers_wrongly;

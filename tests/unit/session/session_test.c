@@ -202,8 +202,28 @@ Test(session, waits_for_a_cancel_before_it_judges_on)
 
 /* --- holds ------------------------------------------------------------------------------------------ */
 
-#define RUN "CCP(BEGIN)BECCCCP(SELECT)BECCCCP(DELETE)BDECCP(SET)BECCCCP(SELECT)BECC"
+#define SNAPSHOT "CCP(SELECT)BECC"
+#define REHEARSED SNAPSHOT SNAPSHOT "CCP(DELETE)BECCCCP(SET)BECC" SNAPSHOT "CCP(ROLLBACK)BECCS"
+#define REHEARSAL "CCP(BEGIN)BECC" REHEARSED
+#define RUN                                                                                           \
+    "CCP(BEGIN)BECCCCP(SELECT)BECC" SNAPSHOT "CCP(DELETE)BDECCP(SET)BECC" SNAPSHOT "CCP(SELECT)BECC"
 #define COMMIT "CCP(COMMIT)BECCS"
+
+/* How often the server was given this. */
+static int times(const char *what)
+{
+    int count = 0;
+    for (const char *at = rig_server(&rig); (at = strstr(at, what)) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* Rehearsed, and not run. */
+static void only_rehearsed(void)
+{
+    cr_assert_eq(times("P(DELETE)"), times("P(ROLLBACK)"), "%s", rig_server(&rig));
+    cr_assert_eq(times("COMMIT"), 0);
+}
 
 /* Up to the waiting. */
 static void hold(const char *sql)
@@ -238,16 +258,16 @@ static enum hold_state finish_state(void)
 Test(session, runs_a_released_hold_once_it_is_recorded)
 {
     hold(HELD);
-    cr_assert_null(strstr(rig_server(&rig), "DELETE"));
+    cr_assert_str_eq(rig_server(&rig), ESTIMATE REHEARSAL);
     rig_hold_changed(&rig, HOLD_RELEASED);
     cr_assert_eq(rig_asked(&rig), HOLD_OP_CLAIM);
-    cr_assert_null(strstr(rig_server(&rig), "DELETE"), "not before it is claimed");
+    cr_assert_str_eq(rig_server(&rig), ESTIMATE REHEARSAL, "not before it is claimed");
     rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
-    cr_assert_str_eq(rig_server(&rig), ESTIMATE RUN);
+    cr_assert_str_eq(rig_server(&rig), ESTIMATE REHEARSAL RUN);
     cr_assert_eq(rig_asked(&rig), HOLD_OP_RUN);
     cr_assert(text_is(rig.requests[0]->xid, "7"));
     rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
-    cr_assert_str_eq(rig_server(&rig), ESTIMATE RUN COMMIT);
+    cr_assert_str_eq(rig_server(&rig), ESTIMATE REHEARSAL RUN COMMIT);
     cr_assert_eq(finish_state(), HOLD_EXECUTED);
     cr_assert_str_eq(rig_client(&rig), "N", "no reply before the outcome is stored");
     rig_answer(&rig, HOLD_OK, HOLD_EXECUTED);
@@ -310,7 +330,75 @@ Test(session, without_a_store_nothing_is_held)
     rig_run(&rig, rig_query(&rig, HELD));
     rig_run(&rig, rig_extended(&rig, HELD));
     saw("E(58030)ZI12nE(58030)ZI", NULL);
-    cr_assert_null(strstr(rig_server(&rig), "BEGIN"));
+    cr_assert_eq(times("COMMIT"), 0);
+}
+
+Test(session, an_error_of_the_rehearsal_is_the_clients_and_nobody_is_asked)
+{
+    static const struct canned failing[] = {{.begins = "DELETE", .error = "23503"}, {0}};
+    rig.canned = failing;
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("E(23503)ZI", NULL);
+    cr_assert_eq(rig_asked(&rig), 0);
+    cr_assert_eq(times("COMMIT"), 0);
+    rig_forget(&rig);
+    rig_run(&rig, rig_query(&rig, "BEGIN"));
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("CZTE(23503)ZE", NULL);
+    rig_forget(&rig);
+    rig_run(&rig, rig_query(&rig, "ROLLBACK"));
+    rig_run(&rig, rig_query(&rig, "BEGIN"));
+    rig_run(&rig, rig_query(&rig, INSERT));
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("CZICZTCZTE(23503)ZE", NULL);
+    cr_assert_eq(rig_asked(&rig), 0);
+}
+
+Test(session, what_changes_nothing_needs_nobody)
+{
+    static const struct canned nothing[] = {{.begins = "DELETE", .tag = "DELETE 0"}, {0}};
+    rig.canned = nothing;
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("CZI", NULL);
+    cr_assert_eq(rig_asked(&rig), 0);
+    cr_assert_eq(times("P(DELETE)"), 2, "%s", rig_server(&rig));
+    rig_forget(&rig);
+    rig_run(&rig, rig_extended(&rig, HELD));
+    saw("12nCZI", NULL);
+    rig_forget(&rig);
+    rig_run(&rig, rig_query(&rig, "BEGIN"));
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("CZTCZT", NULL);
+    cr_assert_eq(rig.status, 'T');
+}
+
+Test(session, a_drift_commits_nothing_and_is_held_again)
+{
+    hold(HELD);
+    rig_hold_changed(&rig, HOLD_RELEASED);
+    rig.deleted_at_once = 2;
+    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
+    cr_assert_eq(rig_asked(&rig), HOLD_OP_CREATE);
+    cr_assert_eq(rig.requests[0]->replaces, 17);
+    cr_assert(text_is(rig.requests[0]->error, "shop.t 1 deleted, now 2 deleted"));
+    only_rehearsed();
+    rig_answer(&rig, HOLD_OK, HOLD_PENDING);
+    saw("NE(55PW3)ZI", NULL);
+    is_over();
+}
+
+Test(session, a_drift_in_the_clients_transaction_fails_it)
+{
+    rig_run(&rig, rig_query(&rig, "BEGIN"));
+    rig_forget(&rig);
+    hold(HELD);
+    rig_hold_changed(&rig, HOLD_RELEASED);
+    rig.deleted_at_once = 2;
+    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
+    cr_assert_eq(rig_asked(&rig), HOLD_OP_CREATE);
+    rig_answer(&rig, HOLD_OK, HOLD_PENDING);
+    saw("NE(55PW3)ZE", NULL);
+    cr_assert_eq(times("COMMIT"), 0);
 }
 
 Test(session, a_hold_that_cannot_be_stored_is_an_error)
@@ -328,13 +416,13 @@ Test(session, a_claim_that_fails_runs_nothing)
     rig_hold_changed(&rig, HOLD_RELEASED);
     rig_answer(&rig, HOLD_STORE_FAILED, HOLD_NONE);
     saw("NE(58030)ZI", NULL);
-    cr_assert_null(strstr(rig_server(&rig), "DELETE"));
+    only_rehearsed();
     rig_forget(&rig);
     hold(HELD);
     rig_hold_changed(&rig, HOLD_RELEASED);
     rig_answer(&rig, HOLD_WRONG_STATE, HOLD_EXECUTED);
     saw("NE(55PW5)ZI", NULL);
-    cr_assert_null(strstr(rig_server(&rig), "DELETE"));
+    only_rehearsed();
 }
 
 static void run_up_to_record(void)
@@ -349,7 +437,7 @@ Test(session, a_run_that_cannot_be_recorded_is_rolled_back)
     run_up_to_record();
     rig_answer(&rig, HOLD_STORE_FAILED, HOLD_NONE);
     cr_assert_null(strstr(rig_server(&rig), "COMMIT"));
-    cr_assert_not_null(strstr(rig_server(&rig), "P(ROLLBACK)"));
+    cr_assert_eq(times("P(ROLLBACK)"), 2, "of the rehearsal and of the run");
     cr_assert_eq(finish_state(), HOLD_FAILED);
     rig_answer(&rig, HOLD_STORE_FAILED, HOLD_NONE);
     saw("NE(58030)ZI", NULL);
@@ -401,7 +489,7 @@ Test(session, judges_again_before_the_run)
     cr_assert_eq(finish_state(), HOLD_RELEASED, "the claim is given back");
     rig_answer(&rig, HOLD_OK, HOLD_RELEASED);
     saw("NE(42501)ZI", NULL);
-    cr_assert_null(strstr(rig_server(&rig), "DELETE"));
+    only_rehearsed();
 }
 
 /* EXECUTE pgwicket_hold(17), up to its waiting. */
@@ -428,7 +516,7 @@ Test(session, a_stored_hold_is_judged_again_before_the_run)
     cr_assert_eq(finish_state(), HOLD_RELEASED);
     rig_answer(&rig, HOLD_OK, HOLD_RELEASED);
     saw("NE(42501)ZI", NULL);
-    cr_assert_null(strstr(rig_server(&rig), "DELETE"));
+    only_rehearsed();
 }
 
 Test(session, a_stored_hold_runs_its_own_text)

@@ -254,3 +254,24 @@ Test(backend, parameter_description_has_types)
     cr_expect_eq(parameter_description_type(body, 1), 1043);
     cr_expect_eq(parameter_description_type(body, 2), 0);
 }
+
+Test(backend, the_front_of_a_row)
+{
+    static const char row[] = "\0\3\0\0\0\2ab\xff\xff\xff\xff\0\0\0\1c";
+    static const char fields[] = "\0\2id\0TTTTCCttttSSMMMMFFn\0123456789012345678";
+    struct text body = {row, sizeof row - 1}, front;
+    cr_expect_eq(row_column_count(body), 3);
+    cr_assert(row_front('D', body, 2, &front));
+    cr_expect_eq(front.size, 10);
+    cr_assert(row_front('D', body, 0, &front));
+    cr_expect_eq(front.size, 0);
+    cr_assert(row_front('D', body, 3, &front));
+    cr_expect_eq(front.size, body.size - 2);
+    cr_expect_not(row_front('D', body, 4, &front));
+    cr_expect_not(row_front('D', text_front(body, 6), 1, &front));
+    cr_expect_not(row_front('D', TEXT(""), 0, &front) && row_column_count(TEXT("")) > 0);
+    body = (struct text){fields, sizeof fields - 1};
+    cr_assert(row_front('T', body, 1, &front));
+    cr_expect_eq(front.size, 3 + 18);
+    cr_expect_not(row_front('T', text_front(body, 20), 1, &front));
+}

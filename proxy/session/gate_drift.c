@@ -1,0 +1,90 @@
+/*
+ * gate_drift.c - a released hold whose run has another effect than was shown: nothing is committed, and a
+ * new hold with the new effect takes its place (spec 4.2, point 6).
+ */
+#include "proxy/session/internal.h"
+
+#include "proxy/session/held.h"
+
+/* What was shown, or false if nothing was known. */
+bool hold_shown_effect(struct session *s, struct effect *shown)
+{
+    return effect_from_json(&s->gate.arena, s->gate.hold->effect, shown) &&
+           shown->bound != EFFECT_UNKNOWN;
+}
+
+bool hold_effect_is_as_shown(struct session *s)
+{
+    struct effect shown;
+    s->gate.effect = NULL;
+    if (!hold_shown_effect(s, &shown))
+        return true; /* approved as unknown */
+    s->gate.effect = measuring_effect(s);
+    return effect_equal(&shown, s->gate.effect);
+}
+
+/* The old hold is over, and a new one with the new effect takes its place, in one step. */
+static void post_drift(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    struct effect shown;
+    struct hold_request *request = hold_new_request(s, HOLD_OP_CREATE, 0);
+    struct error_text error = {0};
+    struct buffer json;
+    buffer_init(&json, LIMIT_EFFECT_BYTES);
+    effect_to_json(&json, gate->effect);
+    request->effect = arena_text(&request->arena, buffer_text(&json));
+    buffer_release(&json);
+    if (hold_shown_effect(s, &shown))
+        request->error = effect_difference(&request->arena, &shown, gate->effect);
+    request->replaces = gate->hold->id;
+    request->pending_max = -1;
+    request->hold = held_describe(s, &request->arena, &error);
+    gate->outcome = HOLD_DRIFTED;
+    gate_become(s, GATE_HOLD_FINISH);
+    hold_post(s, request);
+}
+
+void hold_drift(struct session *s)
+{
+    s->gate.drifted = true;
+    if (hold_is_inside(&s->gate)) {
+        post_drift(s);
+        return;
+    }
+    send_poison(s, TEXT(""));
+    hold_abort_run(s);
+}
+
+/* The error of a drift; `next` is the hold that took its place. */
+static void tell(struct session *s, const struct hold *next)
+{
+    struct gate *gate = &s->gate;
+    struct effect shown;
+    struct error_text error = {.sqlstate = "55PW3"};
+    long long id = (long long)gate->hold->id;
+    error.message = arena_printf(&gate->arena,
+                                 "pgwicket: the data changed since hold %lld was approved; rolled back, "
+                                 "nothing was changed",
+                                 id);
+    if (next != NULL) {
+        error.message = arena_printf(&gate->arena, "%.*s. It is held again as hold %lld",
+                                     TEXT_ARGS(error.message), (long long)next->id);
+        error.hint = arena_printf(&gate->arena,
+                                  "Run EXECUTE pgwicket_hold(%lld) after it is released. Do not rephrase.",
+                                  (long long)next->id);
+    }
+    if (hold_shown_effect(s, &shown))
+        error.detail = arena_printf(&gate->arena, "Approved: %.*s. Different: %.*s.",
+                                    TEXT_ARGS(effect_in_words(&gate->arena, &shown)),
+                                    TEXT_ARGS(effect_difference(&gate->arena, &shown, gate->effect)));
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+}
+
+void hold_drift_rolled_back(struct session *s) { post_drift(s); }
+
+void hold_drift_stored(struct session *s, const struct hold_request *request)
+{
+    tell(s, request->answer == HOLD_OK ? request->holds[0] : NULL);
+}

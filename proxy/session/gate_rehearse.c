@@ -1,0 +1,294 @@
+/*
+ * gate_rehearse.c - a held statement runs before anybody is asked, is measured, and is rolled back
+ * (spec 4.2, gate.md 4).
+ *
+ * Outside of a transaction in one of its own; in a fresh one in the client's, which is left by the same
+ * ROLLBACK that must precede the wait; in one that has done more under a savepoint. An error of the
+ * statement is the agent's error, and nobody is asked.
+ */
+#include "proxy/session/internal.h"
+
+#include "proxy/session/measure_reach.h"
+#include "rules/conditions.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* --- may it be rehearsed? ---------------------------------------------------------------------------- */
+
+static struct text table_problem(struct arena *arena, const struct relation *relation)
+{
+    const char *what = NULL;
+    if (relation->kind == 'f')
+        what = "is a foreign table";
+    else if (relation->has_triggers)
+        what = "has triggers";
+    else if (relation->has_rules)
+        what = "has rules";
+    return what == NULL ? (struct text){0}
+                        : arena_printf(arena, "not rehearsed: %.*s.%.*s %s", TEXT_ARGS(relation->schema),
+                                       TEXT_ARGS(relation->name), what);
+}
+
+static struct text reach_problem(struct arena *arena, const struct shape *shape,
+                                 const struct catalog *catalog)
+{
+    struct reach reach;
+    struct text problem = {0};
+    reach_find_all(arena, shape, catalog, &reach);
+    for (size_t i = 0; i < reach.count && problem.size == 0; i++) {
+        const struct relation *relation = catalog_relation_by_oid(catalog, reach.tables[i].oid);
+        if (relation != NULL)
+            problem = table_problem(arena, relation);
+    }
+    return problem;
+}
+
+static struct text action_problem(struct arena *arena, const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->action_count; i++) {
+        const struct action *action = &shape->actions[i];
+        bool writes = action->verb == VERB_INSERT || action->verb == VERB_UPDATE ||
+                      action->verb == VERB_DELETE;
+        if (writes && action->relation == NULL)
+            return TEXT("not rehearsed: its table is not in the catalog");
+        if (writes && action->relation->kind == 'v' && action->relation->has_triggers)
+            return table_problem(arena, action->relation);
+    }
+    return (struct text){0};
+}
+
+struct text rehearsal_problem(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    const struct portal *portal = gate->portal;
+    const struct session_view *view = &portal->judged->view;
+    const struct shape *shape = gate_shape(gate);
+    const struct decide_context context = {view->policy, view->catalog, view->setting_values};
+    if (shape->kind != STATEMENT_WRITE)
+        return TEXT("not rehearsed: only INSERT, UPDATE, DELETE and MERGE are");
+    if (view->catalog == NULL || !statement_is_rehearsable(&context, shape))
+        return TEXT("not rehearsed: something in it could outlive a rollback");
+    if (s->status == 'E')
+        return TEXT("not rehearsed: its transaction has failed");
+    if (portal->estimate_rows > (double)view->policy->rehearse_max_rows)
+        return arena_printf(&gate->arena, "not rehearsed: the planner expects %.0f rows, limit %" PRId64,
+                            portal->estimate_rows, view->policy->rehearse_max_rows);
+    struct text problem = action_problem(&gate->arena, shape);
+    return problem.size > 0 ? problem : reach_problem(&gate->arena, shape, view->catalog);
+}
+
+/* --- sending --------------------------------------------------------------------------------------------- */
+
+static bool in_used_transaction(const struct gate *gate)
+{
+    return gate->transaction == 'T' && !gate->fresh;
+}
+
+static void send_times(struct session *s)
+{
+    const struct policy *policy = s->gate.portal->judged->view.policy;
+    int64_t most_us = policy->rehearsal_timeout_us;
+    if (s->statement_timeout_us > 0 && s->statement_timeout_us < most_us)
+        most_us = s->statement_timeout_us;
+    send_injected(s, PURPOSE_NONE,
+                  arena_printf(&s->gate.arena,
+                               "SELECT pg_catalog.set_config('lock_timeout', '%" PRId64 "ms', true), "
+                               "pg_catalog.set_config('statement_timeout', '%" PRId64 "ms', true)",
+                               policy->rehearsal_lock_timeout_us / 1000, most_us / 1000));
+}
+
+static void send_statement(struct session *s)
+{
+    const struct gate *gate = &s->gate;
+    const struct judged *judged = gate->portal->judged;
+    struct text values = gate_values(gate->portal);
+    struct buffer bind;
+    buffer_init(&bind, LIMIT_BIND_BYTES + LIMIT_SMALL_MESSAGE_BYTES);
+    if (values.size > 0) {
+        buffer_append_text(&bind, values);
+        buffer_append_u16(&bind, 0); /* all results as text */
+    }
+    send_injected_bound(s, PURPOSE_MEASURED, gate->measuring.plan.sql, judged->type_bytes,
+                        judged->type_count, buffer_text(&bind));
+    buffer_release(&bind);
+}
+
+static void send_begin(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (gate->left) {
+        transaction_replay(s);
+    } else if (in_used_transaction(gate)) {
+        send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "SAVEPOINT %s", s->prefix));
+    } else if (gate->fresh) {
+        gate->left = true; /* the end of the rehearsal rolls it back */
+        s->hide_status = true;
+    } else {
+        send_injected(s, PURPOSE_NONE, TEXT("BEGIN"));
+    }
+}
+
+static void send_end(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (in_used_transaction(gate)) {
+        send_injected(s, PURPOSE_NONE,
+                      arena_printf(&gate->arena, "ROLLBACK TO SAVEPOINT %s", s->prefix));
+        send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "RELEASE SAVEPOINT %s", s->prefix));
+    } else {
+        send_injected(s, PURPOSE_NONE, TEXT("ROLLBACK"));
+    }
+    send_sync(s, ROLE_INJECTED);
+}
+
+void rehearse(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    uint8_t secret[16];
+    random_bytes(secret, sizeof secret);
+    measuring_begin(s, gate_held_text(gate->portal->judged), secret, !gate->by_counts);
+    gate->rehearsals++;
+    gate_become(s, GATE_REHEARSE);
+    send_begin(s);
+    send_times(s);
+    measuring_send_snapshot(s);
+    send_statement(s);
+    send_injected(s, PURPOSE_NONE, TEXT("SET CONSTRAINTS ALL IMMEDIATE"));
+    measuring_send_snapshot(s);
+    send_end(s);
+}
+
+/* --- what came of it --------------------------------------------------------------------------------------- */
+
+static void reject(struct session *s, const struct error_text *error)
+{
+    const struct portal *portal = s->gate.portal;
+    if (report_statement(s, portal->judged, portal, 0, s->statement_number, VERDICT_REJECT, error)) {
+        gate_fail_with(s, error);
+    } else {
+        buffer_clear(&s->gate.error);
+        buffer_append_text(&s->gate.error, error_body_audit(s));
+    }
+    gate_show_error(s);
+}
+
+/* Running into a time-out of the rehearsal is told as such. */
+static void say_that_it_was_rehearsed(struct session *s, const struct error_fields *fields)
+{
+    if (!text_is(fields->sqlstate, "57014") && !text_is(fields->sqlstate, "55P03"))
+        return;
+    struct error_text error = {
+        .message = arena_printf(&s->gate.arena,
+                                "pgwicket: the rehearsal before approval ended: %.*s; nothing was "
+                                "changed",
+                                TEXT_ARGS(text_cut(fields->message, 100))),
+        .hint = TEXT("Make it smaller, or try again when the table is less busy.")};
+    memcpy(error.sqlstate, fields->sqlstate.bytes, 5);
+    gate_fail_with(s, &error);
+}
+
+/* The columns that tell rows from each other cannot be read, or cannot be returned. */
+static bool only_counts_are_possible(const struct gate *gate, struct text sqlstate)
+{
+    return gate->measuring.plan.appended > 0 &&
+           (text_is(sqlstate, "42501") || text_is(sqlstate, "0A000") || text_is(sqlstate, "42883"));
+}
+
+static void failed(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    struct error_fields fields = {0};
+    (void)!decode_error(buffer_text(&gate->error), &fields);
+    if (only_counts_are_possible(gate, fields.sqlstate)) {
+        gate->by_counts = true;
+        buffer_clear(&gate->error);
+        rehearse(s);
+        return;
+    }
+    (void)!report_message(s, "the rehearsal failed; nothing was changed", s->batch_sqlstate);
+    say_that_it_was_rehearsed(s, &fields);
+    gate_show_error(s);
+}
+
+static bool holds_only_rows(const struct decision *decision)
+{
+    for (size_t i = 0; i < decision->action_count; i++) {
+        enum verb verb = decision->actions[i].action->verb;
+        if (decision->actions[i].verdict == VERDICT_HOLD && verb != VERB_INSERT &&
+            verb != VERB_UPDATE && verb != VERB_DELETE)
+            return false;
+    }
+    return true;
+}
+
+static bool is_vouched(const struct decision *decision)
+{
+    const struct rule *rule = decision->decisive != NULL ? decision->decisive->rule : NULL;
+    return rule != NULL && (rule->unrehearsed_hold || rule->rehearse);
+}
+
+static void run_at_once(struct session *s)
+{
+    if (s->gate.left) {
+        transaction_replay(s);
+        s->gate.left = false;
+    }
+    gate_run(s);
+}
+
+static struct numbers real_numbers(const struct gate *gate)
+{
+    struct numbers numbers = gate->portal->numbers;
+    if (gate->effect->bound == EFFECT_UNKNOWN)
+        return numbers;
+    numbers.has_rows = numbers.rows_real = true;
+    numbers.rows = effect_rows(gate->effect, false);
+    if (gate->measuring.tag_rows > numbers.rows)
+        numbers.rows = gate->measuring.tag_rows;
+    return numbers;
+}
+
+static void judge_effect(struct session *s)
+{
+    enum { AT_ONCE_MAX = 3 }; /* rows that come and go between rehearsal and run */
+    struct gate *gate = &s->gate;
+    gate->effect = measuring_effect(s);
+    const struct numbers numbers = real_numbers(gate);
+    const struct decision *decision = gate_decide(s, &numbers);
+    bool known = gate->effect->bound != EFFECT_UNKNOWN;
+    gate->empty = known && gate->effect->table_count == 0 && gate->measuring.tag_rows == 0 &&
+                  holds_only_rows(decision) && gate->rehearsals <= AT_ONCE_MAX;
+    if (decision->verdict == VERDICT_REJECT) {
+        struct error_text error = gate_rejection(s, &numbers);
+        reject(s, &error);
+    } else if (decision->verdict == VERDICT_ALLOW || gate->empty) {
+        run_at_once(s);
+    } else if (!known && !is_vouched(decision)) {
+        const struct error_text error = {
+            .sqlstate = "42501",
+            .message = arena_printf(&gate->arena,
+                                    "pgwicket: nobody can approve this, because its effect cannot be "
+                                    "told; nothing was changed"),
+            .detail = gate->effect->why,
+            .hint = TEXT("Write it without what makes its effect unclear, or report that it needs a "
+                         "policy change.")};
+        reject(s, &error);
+    } else {
+        hold_create(s);
+    }
+}
+
+void rehearse_ready(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (gate->state == GATE_REHEARSE_UNDO)
+        failed(s);
+    else if (gate->error.size == 0)
+        judge_effect(s);
+    else if (s->status == 'E') {
+        gate_become(s, GATE_REHEARSE_UNDO);
+        send_end(s);
+    } else
+        failed(s);
+}

@@ -1,0 +1,82 @@
+/*
+ * measure.h - what a held statement does, measured on the server: the SQL that measures, and the effect
+ * that its answers tell (gate.md 4, 5). Pure.
+ *
+ *   snapshot, statement with MEASURE_COLUMNS appended to its RETURNING, snapshot
+ *
+ * Rehearsal and run measure alike, so that what is compared is what is committed.
+ */
+#ifndef PGWICKET_SESSION_MEASURE_H
+#define PGWICKET_SESSION_MEASURE_H
+
+#include "parser/form.h"
+#include "proxy/base/digest.h"
+#include "proxy/holds/effect.h"
+
+/* One row with one column, JSON: counters of this transaction by table, sequences, own locks, and whether
+ * the server counts at all. */
+extern const char measure_snapshot_sql[];
+
+/* How a statement is measured. */
+struct measure_plan {
+    struct text sql;         /* with the appended columns */
+    uint16_t appended;       /* 0: by counters alone; else the fingerprint, and with images the image */
+    struct text select_rows; /* selects what will be changed, FOR UPDATE; empty: nothing to lock */
+    const struct text *key;
+    size_t key_count;
+    const struct text *changed;
+    size_t changed_count;
+    const struct text *decided_later;
+    size_t decided_later_count;
+};
+
+/*
+ * `sql` is the statement that is shown and will run. `rows` asks for the rows themselves, where it can be
+ * done; `images` also for old and new row as JSON, for the sample.
+ */
+void measure_plan(struct arena *arena, const struct shape *shape, const struct catalog *catalog,
+                  struct text sql, bool rows, bool images, struct measure_plan *plan);
+
+/* --- rows ----------------------------------------------------------------------------------------- */
+
+enum { SAMPLE_ROWS = 20, SAMPLE_VALUE_BYTES = 1024 };
+
+struct sampled_row {
+    uint8_t rank[SHA256_SIZE]; /* the lowest ones are kept */
+    char *old_row, *new_row;   /* owned JSON objects; NULL: none */
+};
+
+/* Zeroed it is empty. */
+struct measured_rows {
+    struct buffer digests; /* SHA256_SIZE each, in the order in which they came */
+    int64_t count;
+    bool incomplete;       /* a row could not be told, or there were too many */
+    uint8_t secret[16];    /* decides which rows are in the sample */
+    struct sampled_row sample[SAMPLE_ROWS];
+    size_t sample_count;
+};
+
+void measured_rows_begin(struct measured_rows *rows, const uint8_t secret[16]);
+void measured_rows_release(struct measured_rows *rows);
+
+/* One row's appended columns. An empty fingerprint makes the rows incomplete. */
+void measured_rows_add(struct measured_rows *rows, struct text fingerprint, struct text image);
+
+/* --- the effect ------------------------------------------------------------------------------------ */
+
+struct measurement {
+    struct text before, after; /* what the snapshots gave */
+    int64_t tag_rows;          /* of the command tag; < 0: it has none */
+    struct measured_rows *rows;
+    const struct text *notices;
+    size_t notice_count;
+    int64_t duration_us;
+};
+
+/* Fills `effect`; what cannot be explained makes it unknown, with the reason. Texts live in `arena`, and
+ * in plan and catalog. */
+void measure_effect(struct arena *arena, const struct shape *shape, const struct catalog *catalog,
+                    const struct measure_plan *plan, const struct measurement *measurement,
+                    struct effect *effect);
+
+#endif
