@@ -80,7 +80,6 @@ STATEMENTS = [
     "DELETE FROM e.base WHERE id IN (20, 60)",
     "DELETE FROM e.keyless WHERE a = 5",
     "DELETE FROM e.names WHERE id = 78",
-    "DELETE FROM e.later WHERE id > 0",
     "INSERT INTO e.later VALUES (1, 300), (2, 301)",
     "DELETE FROM e.parent WHERE id IN (SELECT parent FROM e.child WHERE id < 300 AND id > 290)",
     "WITH gone AS (DELETE FROM e.keyless WHERE a = 6 RETURNING a, b) INSERT INTO e.keyless SELECT a + 100, b FROM gone",
