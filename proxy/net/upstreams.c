@@ -160,11 +160,21 @@ static struct timespec after_ms(int64_t ms)
     return at;
 }
 
+/* Sooner where something is wrong that its owner may be mending. Under the mutex. */
+static int64_t pause_of(const struct upstream *upstream)
+{
+    const struct unprepared *unprepared = upstream->unprepared;
+    if (!upstream->up)
+        return UPSTREAM_RETRY_MS;
+    bool fine = unprepared != NULL && unprepared->complete && unprepared->count == 0;
+    return fine ? UPSTREAM_CATALOG_AGE_SECONDS * 1000 : UPSTREAM_TEMPLATES_RETRY_MS;
+}
+
 /* Sleeps until a load is wanted or due. False: the thread must end. */
 static bool wait_for_work(struct upstream *upstream)
 {
     pthread_mutex_lock(&upstream->mutex);
-    int64_t pause_ms = upstream->up ? UPSTREAM_CATALOG_AGE_SECONDS * 1000 : 1000;
+    int64_t pause_ms = pause_of(upstream);
     const struct timespec due = after_ms(pause_ms);
     while (!upstream->stopping && !upstream->wanted)
         if (pthread_cond_timedwait(&upstream->changed, &upstream->mutex, &due) == ETIMEDOUT)

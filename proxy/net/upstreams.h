@@ -12,7 +12,12 @@
 #include "proxy/net/worker.h"
 #include "proxy/upstream/catalog_load.h"
 
-enum { UPSTREAM_CATALOG_AGE_SECONDS = 45, UPSTREAM_REFRESH_INTERVAL_MS = 200 };
+enum {
+    UPSTREAM_CATALOG_AGE_SECONDS = 45,
+    UPSTREAM_REFRESH_INTERVAL_MS = 200,
+    UPSTREAM_RETRY_MS = 1000,            /* while it does not answer */
+    UPSTREAM_TEMPLATES_RETRY_MS = 5000,  /* while a template does not prepare */
+};
 
 struct upstreams;
 
