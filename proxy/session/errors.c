@@ -43,6 +43,15 @@ struct error_text error_paused(struct arena *arena, const struct session_view *v
     };
 }
 
+static struct text effect_of(struct arena *arena, const struct hold *hold)
+{
+    struct effect effect;
+    if (!effect_from_json(arena, hold->effect, &effect) || effect.bound == EFFECT_UNKNOWN)
+        return TEXT("Effect unknown");
+    return arena_printf(arena, "Would change: %.*s",
+                        TEXT_ARGS(text_cut(effect_in_words(arena, &effect), 1000)));
+}
+
 static struct error_text still_waiting(struct arena *arena, const struct hold *hold)
 {
     char until[INSTANT_TEXT_SIZE];
@@ -53,8 +62,8 @@ static struct error_text still_waiting(struct arena *arena, const struct hold *h
                                 "pgwicket: waiting for a person's approval as hold %lld; nothing was "
                                 "changed. Run EXECUTE pgwicket_hold(%lld) later to get the result",
                                 (long long)hold->id, (long long)hold->id),
-        .detail = arena_printf(arena, "Rule %.*s. Effect not rehearsed. Pending until %s.",
-                               TEXT_ARGS(hold->rule), until),
+        .detail = arena_printf(arena, "Rule %.*s. %.*s. Pending until %s.", TEXT_ARGS(hold->rule),
+                               TEXT_ARGS(effect_of(arena, hold)), until),
         .hint = TEXT("Do not rephrase and do not send it in a loop: tell the user it waits for "
                      "approval. If this was part of a transaction, run the whole transaction again "
                      "after release."),
