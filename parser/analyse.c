@@ -346,6 +346,7 @@ static bool walk_part(struct work *work, const RawStmt *raw, struct part *part,
         trimmed((struct text){work->sql.bytes + part->start, part->end - part->start});
     walk_statement(&walk, raw->stmt);
     work->out->unresolved_names |= walk.unresolved_names;
+    work->out->searched |= walk.searched;
     if (walk.failed) {
         fail_walk(work, &walk);
         return false;

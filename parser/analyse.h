@@ -9,15 +9,39 @@
 
 #include "parser/shape.h"
 
+/* What the agent may do to an object, so that a name may mean something the catalog cannot tell; bits. */
+enum {
+    MAKEABLE_NEW = 1 << 0,    /* an object of this name may come to be */
+    MAKEABLE_CODE = 1 << 1,   /* … and run code: a function, operator, domain, view */
+    MAKEABLE_OTHER = 1 << 2,  /* what is there may change: its columns, keys, definition */
+    MAKEABLE_GONE = 1 << 3,   /* what is there may go */
+};
+
+/* Objects of OBJECT_NAME or OBJECT_SCHEMA (then `name` only) that an agent may make or change. */
+struct makeable {
+    unsigned ways;
+    enum object_kind kind;
+    struct text schema, name;
+    bool schema_prefix, name_prefix; /* the text and whatever may follow it */
+};
+
 /* What names mean at the moment of judging. Borrowed for the call; shapes point into `catalog`. */
 struct analyse_context {
     const struct catalog *catalog;  /* NULL: offline, nothing resolves but by writing schemas out */
     const struct text *search_path; /* schemas in order, without the implicit pg_catalog and pg_temp */
     size_t search_path_count;
 
-    /* The agent may make objects, so an unqualified name could mean something of its own: such names
-     * are an error (ANALYSE_UNQUALIFIED) instead of being looked up. */
-    bool qualified_only;
+    /* The agent may change what names mean. One without a schema is judged as everything that it
+     * could mean: each object of the name on the path, and each that the agent could have made there
+     * a moment ago, by its name alone. */
+    bool every_candidate;
+    bool path_open; /* the path is whatever the agent has set: every schema may be on it */
+    const struct makeable *makeable;
+    size_t makeable_count;
+
+    /* Names of relations that code of others has left in the session's pg_temp. */
+    const struct text *temporary;
+    size_t temporary_count;
 
     /* `all` on `*`: names need not resolve, nothing about them is an error. */
     bool anything_goes;
@@ -35,7 +59,7 @@ enum analyse_result {
     ANALYSE_OK,
     ANALYSE_SYNTAX,       /* PostgreSQL's own error: sqlstate, message, position */
     ANALYSE_TOO_LARGE,    /* text, depth or number of statements beyond limits.h */
-    ANALYSE_UNQUALIFIED,  /* qualified_only and a name without schema: message names it */
+    ANALYSE_UNQUALIFIED,  /* a new object's name without schema, and the path may move: message names it */
     ANALYSE_BAD_TEXT,     /* not UTF-8 (22021) */
 };
 
@@ -66,6 +90,8 @@ struct analysis {
 
     /* A name that the catalog does not have was met: worth a fresh catalog before the verdict stands. */
     bool unresolved_names;
+
+    bool searched; /* a name without a schema, of other than a function, operator or type, was looked for */
 };
 
 /* Analyses one client message. `out` and all it points at live in `arena`. The text may hold

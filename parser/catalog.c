@@ -325,6 +325,13 @@ bool catalog_has_schema(const struct catalog *catalog, struct text name)
     return find(catalog, &catalog->schemas, sizeof(struct text), &name, by_text) != NULL;
 }
 
+const struct text *catalog_schemas(const struct catalog *catalog, size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    *count = catalog->schemas.count;
+    return catalog->schemas.items;
+}
+
 const struct relation *catalog_relation(const struct catalog *catalog, struct text schema,
                                         struct text name)
 {

@@ -157,6 +157,9 @@ int catalog_server_version(const struct catalog *catalog); /* as server_version_
 
 bool catalog_has_schema(const struct catalog *catalog, struct text name);
 
+/* The names of all schemas; *count of them. */
+const struct text *catalog_schemas(const struct catalog *catalog, size_t *count);
+
 /* By exact name; NULL if there is none. */
 const struct relation *catalog_relation(const struct catalog *catalog, struct text schema,
                                         struct text name);

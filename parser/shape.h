@@ -137,6 +137,9 @@ struct action {
     /* The catalog knows no such object; under introspection: allow the server's own error answers. */
     bool unresolved;
 
+    /* Only because a name without a schema could mean this object, too. */
+    bool candidate;
+
     int location; /* byte offset in the statement text, -1 unknown */
 };
 

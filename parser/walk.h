@@ -5,7 +5,8 @@
  * after walk_fail the rest of the walk may go on but its result is thrown away. A node kind or an
  * option that a function does not know fails the walk: nothing is skipped silently.
  *
- *   walk.c          walk_statement (top), failing, adding actions, depth
+ *   walk.c          failing, adding actions, depth
+ *   walk_path.c, walk_candidate.c   what names mean on the search path, and what else they could mean
  *   walk_query.c, walk_from.c, walk_write.c, walk_merge.c   the five queries: scopes, target lists
  *   walk_column.c, walk_name.c, walk_read.c   which column of which relation a name reads
  *   walk_expression.c  every expression node
@@ -20,6 +21,7 @@
 #include "parser/resolve.h"
 #include "parser/tree.h"
 
+struct ambiguity;   /* walk_path.h */
 struct scope;       /* walk_scope.h: range tables visible at one place, and the scope outside */
 struct walk_memory; /* walk_scope.c: what the walk has met */
 
@@ -35,11 +37,16 @@ struct walk {
     size_t function_count, function_capacity;
     struct resolved_name *resolved; /* relations found through the search path */
     size_t resolved_count, resolved_capacity;
+    const struct text *path; /* schemas in search order; NULL until first used: walk_path.c */
+    size_t path_count;
+    struct ambiguity *ambiguities; /* names that could mean several objects */
+    size_t ambiguity_count, ambiguity_capacity;
 
     struct shape *shape; /* facts are set here directly */
     int depth;
     bool inside_write;   /* what is read now is read by a write: PART_READ */
     bool unresolved_names;
+    bool searched;       /* a name was looked for on the path */
     bool writes;         /* an INSERT, UPDATE, DELETE or MERGE was met */
     struct walk_memory *memory; /* NULL until first used */
 
@@ -69,23 +76,6 @@ struct action *walk_add(struct walk *walk, enum verb verb, struct object object,
 /* An action on an object of another kind than a relation: "role:bob". */
 void walk_add_named(struct walk *walk, enum verb verb, enum object_kind kind, struct text name,
                     int location);
-
-/* An action on schema.name, resolved through the path if no schema is written: `names` is the usual
- * List of String (dotted name). For functions, types, operators, text search objects, … */
-struct object walk_object_from_names(struct walk *walk, List *names, int location);
-
-/* The relation that a RangeVar means (CTE names are not looked at here). Sets object; NULL relation if
- * the catalog has none (then object.schema may be empty and `unresolved_names` is set). Fails the
- * walk for a name without schema under qualified_only. */
-const struct relation *walk_relation(struct walk *walk, RangeVar *range, struct object *object);
-
-/* The same where the name stands in a literal: range->location is the fault's place, not the name's. */
-const struct relation *walk_relation_in_literal(struct walk *walk, RangeVar *range,
-                                                struct object *object);
-
-/* Decoded schema.name for a name that is going to be created: without schema, the first existing one on
- * the path ("pg_temp" for temporary ones). */
-struct object walk_new_object(struct walk *walk, RangeVar *range);
 
 /* One query (SelectStmt, InsertStmt, UpdateStmt, DeleteStmt, MergeStmt), with no outer scope. Adds all
  * its actions. True if it writes (also in a WITH, at any depth). Sets shape.returns_rows. */

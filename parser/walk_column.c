@@ -106,14 +106,26 @@ static void whole_row(struct walk *walk, struct item *item, struct resolution *r
     *resolution = (struct resolution){.item = item, .whole_row = true};
 }
 
+/* A column of the relation that is meant, unless the name means another relation. */
+static bool is_listed(const struct resolution *resolution)
+{
+    const struct item_column *column = resolution->column;
+    return !resolution->unclear && column != NULL && column->base != NULL && column->base->listed;
+}
+
 static void bare_name(struct walk *walk, struct scope *scope, struct text name,
                       struct resolution *resolution)
 {
     bool perhaps = false;
     *resolution = (struct resolution){0};
     bool found = false;
-    for (struct scope *level = scope; level != NULL && !found; level = level->outer)
+    struct resolution listed = {0};
+    for (struct scope *level = scope; level != NULL && !found; level = level->outer) {
+        bool perhaps_before = perhaps;
         found = level_read(walk, level, name, resolution, &perhaps);
+        if (!found && !perhaps_before && is_listed(resolution))
+            listed = *resolution;
+    }
     if (!found) {
         struct item *item = scope_find_item(walk, scope, (struct text){0}, name);
         if (item != NULL)
@@ -122,6 +134,8 @@ static void bare_name(struct walk *walk, struct scope *scope, struct text name,
             read_unknown_column(walk, scope, name);
     }
     resolution->unclear = resolution->unclear || perhaps || resolution->item == NULL;
+    if (listed.item != NULL)
+        *resolution = listed;
 }
 
 /* --- qualified names ------------------------------------------------------------------------ */

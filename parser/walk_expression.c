@@ -296,12 +296,13 @@ static void relation_scope(struct walk *walk, struct scope *scope, const struct 
     scope_init(scope, NULL);
     if (relation == NULL)
         return;
-    struct object object = {OBJECT_NAME, relation->schema, relation->name};
-    struct item *item = item_of_relation(walk, relation, object, relation->name, -1);
+    const struct named named = {.object = {OBJECT_NAME, relation->schema, relation->name},
+                                .relation = relation};
+    struct item *item = item_of_relation(walk, &named, relation->name, -1);
     item_list_add(walk, &scope->items, item);
     item_list_add(walk, &scope->sources, item);
     for (size_t i = 0; i < ARRAY_SIZE(aliases); i++) {
-        item = item_of_relation(walk, relation, object, text_from(aliases[i]), -1);
+        item = item_of_relation(walk, &named, text_from(aliases[i]), -1);
         item->aliased = true;
         item->columns_visible = false;
         item_list_add(walk, &scope->items, item);

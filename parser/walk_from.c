@@ -69,10 +69,9 @@ static struct entry relation_entry(struct walk *walk, struct scope *scope, Range
         item_list_add(walk, &scope->sources, entry.item);
         return entry;
     }
-    struct object object = {0};
-    const struct relation *relation = walk_relation(walk, range, &object);
-    struct item *item = item_of_relation(walk, relation, object,
-                                         alias_name(range->alias, range->relname), range->location);
+    const struct named named = walk_relation(walk, range);
+    struct item *item = item_of_relation(walk, &named, alias_name(range->alias, range->relname),
+                                         range->location);
     read_relation(walk, item);
     rename_by(walk, item, range->alias);
     item_list_add(walk, &scope->sources, item);

@@ -142,13 +142,41 @@ static bool takes_arguments(const struct function *function, int count)
     return count >= function->arguments_required && count <= function->argument_count;
 }
 
-static bool schema_on_path(struct walk *walk, struct text schema)
+bool schema_is_searched(struct walk *walk, struct text schema)
 {
-    for (size_t i = 0; i < walk->context->search_path_count; i++) {
-        if (text_equal(walk->context->search_path[i], schema))
-            return true;
+    size_t count;
+    const struct text *path = walk_path(walk, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (text_equal(path[i], schema))
+            return !text_is(schema, "pg_temp");
     }
-    return text_is(schema, "pg_catalog");
+    return false;
+}
+
+/* Code of the agent's own: nothing is known of it but its name. */
+static void call_makeable(struct walk *walk, struct text schema, struct text name, int location)
+{
+    struct object object = {OBJECT_NAME, schema, arena_text(walk->arena, name)};
+    size_t index = call_action(walk, object, (struct text){0}, location);
+    walk->actions[index].candidate = true;
+    walk->shape->changes |= USER_CODE;
+    walk->shape->volatile_functions = true;
+}
+
+size_t call_what_may_be(struct walk *walk, struct text name, bool is_type, int location)
+{
+    size_t count, found = 0;
+    const struct text *path = walk_path(walk, &count);
+    if (!walk_spend(walk, count))
+        return 0;
+    for (size_t i = 0; i < count; i++) {
+        if ((text_is(path[i], "pg_temp") && !is_type) ||
+            !walk_may_make(walk, MAKEABLE_CODE, path[i], name))
+            continue;
+        call_makeable(walk, path[i], name, location);
+        found++;
+    }
+    return found;
 }
 
 /* Calls each user function that the name can mean; *named counts those of the name, fitting or not.
@@ -163,7 +191,7 @@ static size_t call_users(struct walk *walk, const struct named_call *call, bool 
             : NULL;
     for (size_t i = 0; functions != NULL && i < count; i++) {
         bool here = call->schema.size > 0 ? text_equal(functions[i].schema, call->schema)
-                                          : schema_on_path(walk, functions[i].schema);
+                                          : schema_is_searched(walk, functions[i].schema);
         if (!here)
             continue;
         *named += 1;
@@ -194,7 +222,8 @@ static void call_unknown(struct walk *walk, const struct named_call *call)
     size_t index = call_action(walk, object, (struct text){0}, call->location);
     /* What the table of pg_catalog does not list may be an extension's: it is not "no such". */
     if (walk->context->catalog != NULL && !text_is(object.schema, "pg_catalog")) {
-        walk->actions[index].unresolved = true;
+        walk->actions[index].unresolved =
+            !walk_may_make(walk, MAKEABLE_CODE, object.schema, object.name);
         walk->unresolved_names = true;
     }
     walk->shape->changes |= USER_CODE;
@@ -213,11 +242,10 @@ static bool call_named(struct walk *walk, const struct named_call *call)
     bool found = call_users(walk, call, false, &named) > 0 || is_builtin;
     if (!found && named > 0)
         found = call_users(walk, call, true, &named) > 0;
-    const struct type *type =
-        call->argument_count == 1 ? type_named(walk, call->schema, call->name) : NULL;
-    if (type != NULL)
-        type_use(walk, type, call->location); /* type(value) is a cast */
-    found = found || type != NULL;
+    if (call->argument_count == 1) /* type(value) is a cast */
+        found = types_use(walk, call->schema, call->name, call->location) || found;
+    if (call->schema.size == 0)
+        found = call_what_may_be(walk, call->name, false, call->location) > 0 || found;
     if (!found && !call->optional)
         call_unknown(walk, call);
     return found;
@@ -293,8 +321,10 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
         list_function(walk, (struct text){0}, call.name);
         struct named_call user = call;
         size_t named = 0;
-        if (call.schema.size == 0)
+        if (call.schema.size == 0) {
             call_users(walk, &user, false, &named);
+            call_what_may_be(walk, call.name, false, call.location);
+        }
         return;
     }
     operands(walk, scope, tree->args);
@@ -325,6 +355,7 @@ bool attribute_call(struct walk *walk, struct text name, bool certain, int locat
     size_t count = 0;
     if (walk->context->catalog != NULL)
         user = catalog_functions(walk->context->catalog, name, &count) != NULL;
+    user = user || call_what_may_be(walk, name, false, location) > 0;
     bool found = call_named(walk, &call);
     return found && (user || takes_rows(walk, name));
 }

@@ -127,11 +127,12 @@ static const struct column *target_column(struct walk *walk, const struct item *
     return resolution->column->column;
 }
 
-static bool is_plain_equality(const A_Expr *tree)
+static bool is_plain_equality(struct walk *walk, const A_Expr *tree)
 {
     int count = list_length(tree->name);
     return strcmp(strVal(llast(tree->name)), "=") == 0 &&
-           (count == 1 || (count == 2 && strcmp(strVal(linitial(tree->name)), "pg_catalog") == 0));
+           ((count == 1 && !operator_is_shadowed(walk, "=")) ||
+            (count == 2 && strcmp(strVal(linitial(tree->name)), "pg_catalog") == 0));
 }
 
 static void equality(struct walk *walk, const struct item *target, Node *left, Node *right,
@@ -173,7 +174,7 @@ static void row_equality(struct walk *walk, const struct item *target, A_Expr *t
 static void term(struct walk *walk, const struct item *target, Node *node, struct fixed_list *list)
 {
     A_Expr *tree = (A_Expr *)node;
-    if (!IsA(node, A_Expr) || !is_plain_equality(tree) || tree->lexpr == NULL)
+    if (!IsA(node, A_Expr) || !is_plain_equality(walk, tree) || tree->lexpr == NULL)
         return;
     if (tree->kind == AEXPR_IN)
         value_list(walk, target, tree, list);
@@ -215,7 +216,7 @@ bool key_proves(struct walk *walk, const struct item *target, Node *const *terms
     const struct relation *relation = target->relation;
     struct fixed_list list = {0};
     int64_t best = 0;
-    if (relation == NULL || !relation_has_proof(relation) || operator_is_shadowed(walk, "="))
+    if (relation == NULL || target->may_differ || !relation_has_proof(relation))
         return false;
     for (size_t i = 0; i < count; i++)
         term(walk, target, terms[i], &list);

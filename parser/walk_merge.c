@@ -52,8 +52,12 @@ static void conflict_target(struct walk *walk, struct scope *scope, struct item 
 /* The row that was to be inserted; reading its columns needs the right to read the target's. */
 static struct item *excluded_row(struct walk *walk, const struct item *target)
 {
-    struct item *item = item_of_relation(walk, target->relation, target->object, TEXT("excluded"),
-                                         target->location);
+    const struct named named = {.object = target->object,
+                                .relation = target->relation,
+                                .unresolved = target->unresolved,
+                                .may_differ = target->may_differ,
+                                .may_be_other = !target->columns_known};
+    struct item *item = item_of_relation(walk, &named, TEXT("excluded"), target->location);
     item->aliased = true;
     item->level = target->level;
     return item;

@@ -45,10 +45,13 @@ static void index_to_table(struct walk *walk, struct target *target)
 struct target target_relation(struct walk *walk, RangeVar *range)
 {
     struct target target = {.location = range->location};
+    const struct named named = walk_relation(walk, range);
 
-    target.relation = walk_relation(walk, range, &target.object);
-    target.unresolved = target.relation == NULL;
-    if (target.relation != NULL)
+    target.object = named.object;
+    target.relation = named.relation;
+    target.unresolved = named.unresolved;
+    target.unknown = named.relation == NULL;
+    if (target.relation != NULL && !named.may_be_other)
         index_to_table(walk, &target);
     return target;
 }

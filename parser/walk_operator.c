@@ -25,15 +25,6 @@ static bool is_builtin_operator(struct text name)
     return false;
 }
 
-static bool on_path(struct walk *walk, struct text schema)
-{
-    for (size_t i = 0; i < walk->context->search_path_count; i++) {
-        if (text_equal(walk->context->search_path[i], schema))
-            return true;
-    }
-    return false;
-}
-
 /* Calls the functions of the user operators that the name can mean; how many there are. */
 static size_t user_operators(struct walk *walk, struct text schema, struct text name, bool call,
                              int location)
@@ -44,7 +35,7 @@ static size_t user_operators(struct walk *walk, struct text schema, struct text 
     const struct operator* operators = catalog_operators(walk->context->catalog, name, &count);
     for (size_t i = 0; i < count; i++) {
         bool here = schema.size > 0 ? text_equal(operators[i].schema, schema)
-                                    : on_path(walk, operators[i].schema);
+                                    : schema_is_searched(walk, operators[i].schema);
         if (!here)
             continue;
         found++;
@@ -61,13 +52,16 @@ static void operator_used(struct walk *walk, struct text schema, struct text nam
     if (text_is(name, "||"))
         casts_to(walk, "text", location);
     size_t found = user_operators(walk, schema, name, true, location);
+    if (schema.size == 0)
+        found += call_what_may_be(walk, name, false, location);
     if (found > 0 || (schema.size == 0 && is_builtin_operator(name)))
         return;
     struct object object = {OBJECT_NAME, arena_text(walk->arena, schema),
                             arena_text(walk->arena, name)};
     size_t index = call_action(walk, object, (struct text){0}, location);
-    walk->actions[index].unresolved = walk->context->catalog != NULL;
-    walk->unresolved_names = walk->context->catalog != NULL;
+    bool online = walk->context->catalog != NULL;
+    walk->actions[index].unresolved = online && !walk_may_make(walk, MAKEABLE_CODE, schema, name);
+    walk->unresolved_names = walk->unresolved_names || online;
     walk->shape->changes |= CHANGES_BY_CODE;
     walk->shape->volatile_functions = true;
 }
@@ -92,5 +86,6 @@ void operator_named(struct walk *walk, const char *name, int location)
 
 bool operator_is_shadowed(struct walk *walk, const char *name)
 {
-    return user_operators(walk, (struct text){0}, text_from(name), false, -1) > 0;
+    return user_operators(walk, (struct text){0}, text_from(name), false, -1) > 0 ||
+           call_what_may_be(walk, text_from(name), false, -1) > 0;
 }

@@ -188,7 +188,7 @@ static void lock_item(struct walk *walk, const struct item *item)
         action->part = PART_STATEMENT;
         action->relation = item->relation;
         action->rows_max = ROWS_UNPROVEN;
-        action->unresolved = item->relation == NULL && walk->context->catalog != NULL;
+        action->unresolved = item->unresolved;
         if (item->relation != NULL && relation_is_view(item->relation))
             lock_behind_view(walk, item->relation, index);
     }

@@ -137,7 +137,7 @@ void read_relation(struct walk *walk, struct item *item)
         action->part = part;
         action->relation = item->relation;
         action->rows_max = ROWS_UNPROVEN;
-        action->unresolved = item->relation == NULL && walk->context->catalog != NULL;
+        action->unresolved = item->unresolved;
     }
     item->action = (long)*known;
     if (fresh && item->relation != NULL && relation_is_view(item->relation))
@@ -168,7 +168,8 @@ void read_every_column(struct walk *walk, struct item *item, struct text why)
         struct action *action = &walk->actions[item->action];
         if (action->columns_why.size == 0)
             action->columns_why = arena_text(walk->arena, why);
-        action->columns_unknown = action->columns_unknown || item->relation == NULL;
+        action->columns_unknown =
+            action->columns_unknown || item->relation == NULL || item->may_differ;
         for (size_t i = 0; item->relation != NULL && i < item->relation->column_count; i++)
             action_add_column(walk, (size_t)item->action, item->relation->columns[i].name);
     }

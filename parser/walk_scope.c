@@ -156,15 +156,19 @@ struct item_column *item_add_column(struct walk *walk, struct item *item, struct
     return column;
 }
 
-struct item *item_of_relation(struct walk *walk, const struct relation *relation,
-                              struct object object, struct text name, int location)
+struct item *item_of_relation(struct walk *walk, const struct named *named, struct text name,
+                              int location)
 {
+    const struct relation *relation = named->relation;
     struct item *item = item_new(walk, name);
     item->is_relation = true;
-    item->object = object;
+    item->object = named->object;
     item->relation = relation;
+    item->unresolved = named->unresolved;
+    item->may_differ = named->may_differ;
     item->location = location;
-    item->columns_known = relation != NULL;
+    item->listed = relation != NULL && !named->may_differ;
+    item->columns_known = item->listed && !named->may_be_other;
     for (size_t i = 0; relation != NULL && i < relation->column_count; i++) {
         struct item_column *column = item_add_column(walk, item, relation->columns[i].name);
         column->base = item;

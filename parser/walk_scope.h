@@ -10,7 +10,7 @@
 #ifndef PGWICKET_PARSER_WALK_SCOPE_H
 #define PGWICKET_PARSER_WALK_SCOPE_H
 
-#include "parser/walk.h"
+#include "parser/walk_path.h"
 #include "proxy/base/limits.h"
 
 struct item;
@@ -43,12 +43,14 @@ struct item {
     bool is_relation;
     struct object object;
     const struct relation *relation;
+    bool unresolved, may_differ; /* as of struct named */
     int location;
     long action; /* index of its select action */
 
     struct item_column *columns;
     size_t column_count;
     bool columns_known; /* false: it may have columns that are not in the list */
+    bool listed;        /* the list is that of the relation, if it is the one that is meant */
     bool renamed;       /* an alias list renames columns of an unknown relation */
 
     int level; /* of the scope whose FROM has it */
@@ -106,8 +108,8 @@ struct item *item_new(struct walk *walk, struct text name);
 struct item_column *item_add_column(struct walk *walk, struct item *item, struct text name);
 
 /* A relation's columns as they are before any alias list. */
-struct item *item_of_relation(struct walk *walk, const struct relation *relation,
-                              struct object object, struct text name, int location);
+struct item *item_of_relation(struct walk *walk, const struct named *named, struct text name,
+                              int location);
 
 /* The fields of a composite type; NULL if it is none. */
 struct item *item_of_row_type(struct walk *walk, uint32_t type);
@@ -140,6 +142,8 @@ enum seen_kind {
     SEEN_FUNCTION, /* in the list for the audit log */
     SEEN_TYPE,
     SEEN_VIEW_WRITE, /* relation that a write to a view or its lock reaches */
+    SEEN_AMBIGUOUS,  /* object that a name means, or others */
+    SEEN_CANDIDATE,  /* action on one of the others */
     SEEN_KINDS = 16,
 };
 
@@ -232,6 +236,13 @@ size_t call_action(struct walk *walk, struct object object, struct text reason, 
 void call_user_function(struct walk *walk, const struct function *function, int location);
 void call_function_oid(struct walk *walk, uint32_t oid, int location);
 
+/* Is it searched for functions and operators? */
+bool schema_is_searched(struct walk *walk, struct text schema);
+
+/* `call` on each function, operator or type of this name that the agent could have made in a schema of
+ * the path; how many. */
+size_t call_what_may_be(struct walk *walk, struct text name, bool is_type, int location);
+
 /* A constant string under casts; false for anything else, NULL included. */
 bool constant_string(Node *node, struct text *value);
 
@@ -258,7 +269,11 @@ bool operator_is_shadowed(struct walk *walk, const char *name);
 
 /* What making a value of this type runs. */
 void type_use(struct walk *walk, const struct type *type, int location);
-const struct type *type_named(struct walk *walk, struct text schema, struct text name);
+
+/* The same for each type that the name can mean; false if it means none. */
+bool types_use(struct walk *walk, struct text schema, struct text name, int location);
+
+/* The type that the name surely means; NULL if it is not sure. */
 const struct type *type_of_name(struct walk *walk, TypeName *name);
 void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast);
 

@@ -132,17 +132,16 @@ static bool sequence_call(struct walk *walk, struct scope *scope, struct text fu
     struct text source;
     Node *first = linitial(arguments);
     RangeVar range;
-    struct object object;
     if (!constant_string(first, &source) || !casts_to_plain(first) ||
         !relation_name(walk, source, &range))
         return false;
     for (int i = 1; i < list_length(arguments); i++)
         expression(walk, scope, list_nth(arguments, i));
     range.location = location;
-    const struct relation *relation = walk_relation_in_literal(walk, &range, &object);
-    size_t index = call_action(walk, object, TEXT("sequence"), location);
-    walk->actions[index].relation = relation;
-    walk->actions[index].unresolved = relation == NULL && walk->context->catalog != NULL;
+    const struct named sequence = walk_relation_in_literal(walk, &range);
+    size_t index = call_action(walk, sequence.object, TEXT("sequence"), location);
+    walk->actions[index].relation = sequence.relation;
+    walk->actions[index].unresolved = sequence.unresolved;
     if (!text_is(function, "currval"))
         walk->shape->volatile_functions = true;
     return true;
@@ -254,11 +253,12 @@ static bool is_bare(const SelectStmt *tree)
 static bool is_pg_settings(struct walk *walk, Node *node)
 {
     RangeVar *range = (RangeVar *)node;
-    struct object object;
     if (!IsA(node, RangeVar) || strcmp(range->relname, "pg_settings") != 0 ||
         (range->alias != NULL && range->alias->colnames != NIL))
         return false;
-    return walk_relation(walk, range, &object) != NULL && text_is(object.schema, "pg_catalog");
+    const struct named named = walk_relation(walk, range);
+    return named.relation != NULL && !named.may_be_other &&
+           text_is(named.object.schema, "pg_catalog");
 }
 
 bool select_is_show(struct walk *walk, SelectStmt *tree)

@@ -4,7 +4,7 @@
  * A tree that is none of the five queries goes to walk_utility, which fails for what it does not
  * know; one that comes back without a kind fails here.
  */
-#include "parser/walk.h"
+#include "parser/walk_path.h"
 
 #include "proxy/base/buffer.h"
 
@@ -215,6 +215,7 @@ void walk_statement(struct walk *walk, Node *statement)
     default:
         walk_utility(walk, statement);
     }
+    walk_candidates(walk);
     walk_leave(walk);
     if (walk->failed)
         return;

@@ -45,7 +45,8 @@ struct draft *draft_new(struct walk *walk, const struct target *target)
         draft_add_relation(walk, draft, target->relation);
         return draft;
     }
-    draft->unknown = target->unresolved;
+    draft->unknown = target->unknown;
+    draft->unresolved = target->unresolved;
     draft->relation.schema = target->object.schema;
     draft->relation.name = target->object.name;
     draft->relation.kind = 'r';
@@ -92,7 +93,7 @@ static void unknown_expression(struct walk *walk, struct draft *draft, Node *exp
     action->part = PART_READ;
     action->columns_unknown = true;
     action->columns_why = why;
-    action->unresolved = true;
+    action->unresolved = draft->unresolved;
 }
 
 void draft_expression(struct walk *walk, struct draft *draft, Node *expression)

@@ -9,17 +9,33 @@
 
 /* --- names ---------------------------------------------------------------------------------- */
 
-const struct type *type_named(struct walk *walk, struct text schema, struct text name)
+static const struct type *sure_type(const struct walk *walk, struct text schema, struct text name)
 {
-    const struct catalog *catalog = walk->context->catalog;
-    if (catalog == NULL)
+    return walk_may_make(walk, MAKEABLE_OTHER, schema, name)
+               ? NULL
+               : catalog_type(walk->context->catalog, schema, name);
+}
+
+/* A composite type that the agent could have put before a built-in one runs nothing and has no
+ * operators; one before another composite type would have other fields. */
+static const struct type *type_named(struct walk *walk, struct text schema, struct text name)
+{
+    size_t count;
+    const struct text *path = walk_path(walk, &count);
+    bool hides = false;
+    if (walk->context->catalog == NULL)
         return NULL;
     if (schema.size > 0)
-        return catalog_type(catalog, schema, name);
-    const struct type *type = catalog_type(catalog, TEXT("pg_catalog"), name);
-    for (size_t i = 0; type == NULL && i < walk->context->search_path_count; i++)
-        type = catalog_type(catalog, walk->context->search_path[i], name);
-    return type;
+        return sure_type(walk, schema, name);
+    for (size_t i = 0; i < count; i++) {
+        if (walk_may_make(walk, MAKEABLE_CODE, path[i], name))
+            return NULL;
+        const struct type *type = sure_type(walk, path[i], name);
+        if (type != NULL)
+            return hides && !text_is(path[i], "pg_catalog") ? NULL : type;
+        hides = hides || walk_may_make(walk, MAKEABLE_NEW, path[i], name);
+    }
+    return NULL;
 }
 
 static struct text name_part(List *names, int from_end)
@@ -38,10 +54,9 @@ static const struct type *type_of_column(struct walk *walk, List *names)
         return NULL;
     range.relname = strVal(list_nth(names, count - 2));
     range.schemaname = count > 2 ? strVal(list_nth(names, count - 3)) : NULL;
-    struct object object;
-    const struct relation *relation = walk_relation(walk, &range, &object);
+    const struct named table = walk_relation(walk, &range);
     const struct column *column =
-        relation != NULL ? relation_column(relation, name_part(names, 1)) : NULL;
+        table.relation != NULL ? relation_column(table.relation, name_part(names, 1)) : NULL;
     return column != NULL ? catalog_type_by_oid(walk->context->catalog, column->type) : NULL;
 }
 
@@ -153,6 +168,37 @@ static bool is_builtin_type_name(struct text name)
     return false;
 }
 
+/* Could it be a table or composite type of the agent's own? Those run nothing. */
+static bool may_be_plain(struct walk *walk, struct text schema, struct text name)
+{
+    size_t count = 1;
+    const struct text *path = schema.size > 0 ? &schema : walk_path(walk, &count);
+    for (size_t i = 0; i < count; i++)
+        if (walk_may_make(walk, MAKEABLE_NEW, path[i], name) &&
+            !walk_may_make(walk, MAKEABLE_CODE, path[i], name))
+            return true;
+    return false;
+}
+
+bool types_use(struct walk *walk, struct text schema, struct text name, int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 1, found = 0;
+    const struct text *path = schema.size > 0 ? &schema : walk_path(walk, &count);
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++) {
+        const struct type *type = catalog != NULL ? catalog_type(catalog, path[i], name) : NULL;
+        if (type == NULL)
+            continue;
+        found++;
+        type_use(walk, type, location);
+        if (!walk->context->every_candidate || text_is(path[i], "pg_catalog"))
+            break;
+    }
+    if (schema.size == 0)
+        found += call_what_may_be(walk, name, true, location);
+    return found > 0;
+}
+
 static void unknown_type(struct walk *walk, TypeName *name)
 {
     struct text schema = name_part(name->names, 2), base = name_part(name->names, 1);
@@ -169,7 +215,8 @@ static void unknown_type(struct walk *walk, TypeName *name)
     if (schema.size == 0 && walk->context->search_path_count > 0)
         object.schema = arena_text(walk->arena, walk->context->search_path[0]);
     size_t index = call_action(walk, object, TEXT("unknown type"), name->location);
-    walk->actions[index].unresolved = online;
+    walk->actions[index].unresolved =
+        online && !walk_may_make(walk, MAKEABLE_CODE, object.schema, base);
     walk->unresolved_names = walk->unresolved_names || online;
 }
 
@@ -194,10 +241,16 @@ void walk_type(struct walk *walk, TypeName *name)
         return;
     }
     type_modifiers(walk, name->typmods);
-    const struct type *type = element_of_name(walk, name);
-    if (type != NULL)
-        type_use(walk, type, name->location);
-    else
+    if (name->pct_type) {
+        const struct type *type = type_of_column(walk, name->names);
+        if (type != NULL)
+            type_use(walk, type, name->location);
+        else
+            unknown_type(walk, name);
+        return;
+    }
+    struct text schema = name_part(name->names, 2), base = name_part(name->names, 1);
+    if (!types_use(walk, schema, base, name->location) && !may_be_plain(walk, schema, base))
         unknown_type(walk, name);
 }
 

@@ -257,6 +257,7 @@ const struct shape *walk_inner(struct walk *walk, Node *statement, const struct 
     }
     walk_statement(&inner, statement);
     walk->unresolved_names |= inner.unresolved_names;
+    walk->searched |= inner.searched;
     walk->writes |= inner.writes;
     if (inner.failed) {
         take_failure(walk, &inner);

@@ -9,7 +9,7 @@
 #ifndef PGWICKET_PARSER_WALK_UTILITY_H
 #define PGWICKET_PARSER_WALK_UTILITY_H
 
-#include "parser/walk.h"
+#include "parser/walk_path.h"
 
 typedef void walk_handler(struct walk *walk, Node *statement);
 
@@ -32,7 +32,8 @@ const struct shape *walk_inner(struct walk *walk, Node *statement, const struct 
 struct target {
     struct object object;
     const struct relation *relation; /* of relations in the catalog */
-    bool unresolved;                 /* a relation that the catalog does not have */
+    bool unresolved;                 /* there is no such relation */
+    bool unknown;                    /* a relation that the catalog does not have */
     bool inside_table; /* it is a part of the object: index, column, constraint, trigger */
     int location;
 };
@@ -120,6 +121,7 @@ bool option_is_on(struct walk *walk, List *options, const char *name);
 struct draft {
     struct relation relation;
     bool unknown; /* of a table that the catalog does not have: nothing can be resolved */
+    bool unresolved; /* … and that there is not */
     struct column *columns;
     size_t count, capacity;
     size_t work; /* columns that its expressions had to be resolved against */

@@ -11,10 +11,9 @@
 
 struct item *write_target(struct walk *walk, struct scope *scope, RangeVar *range)
 {
-    struct object object = {0};
-    const struct relation *relation = walk_relation(walk, range, &object);
+    const struct named named = walk_relation(walk, range);
     struct text name = text_from(range->alias != NULL ? range->alias->aliasname : range->relname);
-    struct item *item = item_of_relation(walk, relation, object, name, range->location);
+    struct item *item = item_of_relation(walk, &named, name, range->location);
     item->aliased = range->alias != NULL;
     item->level = scope->level;
     item_list_add(walk, &scope->items, item);
@@ -95,7 +94,7 @@ size_t write_action(struct walk *walk, enum verb verb, const struct item *target
     action->part = PART_STATEMENT;
     action->relation = relation;
     action->rows_max = ROWS_UNPROVEN;
-    action->unresolved = relation == NULL && walk->context->catalog != NULL;
+    action->unresolved = target->unresolved;
     walk->writes = true;
     if (relation != NULL && relation_is_view(relation)) {
         read_view(walk, relation, index);
@@ -215,10 +214,9 @@ void write_columns(struct walk *walk, struct scope *scope, const struct item *ta
 void write_leading_columns(struct walk *walk, const struct item *target, size_t action, long count)
 {
     const struct relation *relation = target->relation;
-    if (relation == NULL) {
-        walk->actions[action].columns_unknown = true;
+    walk->actions[action].columns_unknown = relation == NULL || target->may_differ;
+    if (relation == NULL)
         return;
-    }
     for (size_t i = 0; i < relation->column_count && (count < 0 || i < (size_t)count); i++)
         written_column(walk, target, action, relation->columns[i].name, target->location);
 }

@@ -543,6 +543,10 @@ struct error_text message_rejected(struct arena *arena, const struct decide_cont
         say[decision->failed](&telling);
     else
         out.message = TEXT("pgwicket: this statement is not allowed" NOTHING_RUN);
+    if (telling.action != NULL && telling.action->action->candidate)
+        out.hint = TEXT("The name has no schema, so it could mean this object, which the agent may have "
+                        "made: write the schema of the one that is meant, of an operator as "
+                        "OPERATOR(pg_catalog.=).");
     out.message = shorten(arena, out.message, MESSAGE_CHARACTERS_MAX - 3);
     return out;
 }

@@ -43,6 +43,62 @@ bool policy_may_make_objects(const struct policy *policy)
     return policy_may(policy, VERB_SET, &search_path);
 }
 
+/* A new name, by RENAME and SET SCHEMA too, needs `create`; what runs code needs `code` besides. */
+static unsigned ways_of(const struct rule *rule)
+{
+    unsigned ways = 0;
+    if (rule->verbs[VERB_CREATE] || rule->verbs[VERB_CODE])
+        ways |= MAKEABLE_NEW | MAKEABLE_OTHER;
+    if (rule->verbs[VERB_CODE])
+        ways |= MAKEABLE_CODE;
+    if (rule->verbs[VERB_ALTER])
+        ways |= MAKEABLE_OTHER;
+    if (rule->verbs[VERB_DROP])
+        ways |= MAKEABLE_GONE | MAKEABLE_OTHER;
+    return ways;
+}
+
+static struct makeable makeable_of(const struct object_pattern *pattern, enum object_kind kind,
+                                   unsigned ways)
+{
+    struct makeable makeable = {.ways = ways, .kind = kind};
+    const struct name_pattern *parts = pattern->parts;
+    if (pattern->any) {
+        makeable.schema_prefix = makeable.name_prefix = true;
+        return makeable;
+    }
+    size_t last = pattern->part_count - 1;
+    makeable.name = parts[last].text;
+    makeable.name_prefix = parts[last].prefix;
+    if (kind == OBJECT_NAME && last > 0) {
+        makeable.schema = parts[0].text;
+        makeable.schema_prefix = parts[0].prefix;
+    }
+    return makeable;
+}
+
+const struct makeable *policy_makeable(struct arena *arena, const struct policy *policy,
+                                       size_t *count)
+{
+    static const enum object_kind kinds[] = {OBJECT_NAME, OBJECT_SCHEMA};
+    struct makeable *list = NULL;
+    size_t capacity = 0;
+    *count = 0;
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        unsigned ways = rule->verdict != VERDICT_REJECT ? ways_of(rule) : 0;
+        for (size_t j = 0; j < rule->on_count && ways != 0; j++)
+            for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+                if (!rule->on[j].any && rule->on[j].kind != kinds[k])
+                    continue;
+                struct makeable *added =
+                    arena_push(arena, (void **)&list, count, &capacity, sizeof *added);
+                *added = makeable_of(&rule->on[j], kinds[k], ways);
+            }
+    }
+    return list;
+}
+
 static bool rule_sets_roles(const struct rule *rule)
 {
     for (size_t i = 0; i < rule->on_count; i++)

@@ -7,7 +7,7 @@
 #ifndef PGWICKET_RULES_POLICY_H
 #define PGWICKET_RULES_POLICY_H
 
-#include "parser/shape.h"
+#include "parser/analyse.h"
 #include "proxy/base/place.h"
 #include "rules/template.h"
 
@@ -143,8 +143,13 @@ struct policy {
 
 /* Derived facts, computed from the rules. */
 
-/* The agent may create, alter, drop, call, run code, or set search_path: names must be qualified. */
+/* The agent may create, alter, drop, call, run code, or set search_path: a name without a schema is
+ * judged as everything that it could mean. */
 bool policy_may_make_objects(const struct policy *policy);
+
+/* What the rules let the agent make, change or drop, as analyse() wants to know it; in `arena`. */
+const struct makeable *policy_makeable(struct arena *arena, const struct policy *policy,
+                                       size_t *count);
 
 /* The agent may SET ROLE or SET SESSION AUTHORIZATION to some role. */
 bool policy_may_change_role(const struct policy *policy);

@@ -71,6 +71,10 @@ enum {
     /* Named portals and cursors of one session, each of which may keep its Bind. */
     LIMIT_PORTALS = 1024,
 
+    /* Names of temporary tables that functions have left in one session: each is a candidate for what a
+     * name means. More than a session of sane functions has. */
+    LIMIT_TEMPORARY_RELATIONS = 1000,
+
     /* Messages of one batch without Sync that are not answered yet. */
     LIMIT_OUTSTANDING_REQUESTS = 100000,
 

@@ -233,6 +233,8 @@ enum step client_bind(struct session *s, const struct frame *frame)
                                : TEXT("prepared statement does not exist"));
         return STEP_DONE;
     }
+    if (session_refresh_to_run(s, judged) == STEP_WAIT)
+        return STEP_WAIT;
     struct judged *again = session_judge_again(s, judged);
     enum step step = bind_judged(s, again, &message);
     judged_release(again);

@@ -57,6 +57,7 @@ struct judged {
     struct text described_types;    /* from ParameterDescription, network order; empty: not described */
     const struct hold *stored;      /* stands for this hold: EXECUTE pgwicket_hold(N) */
     int64_t judge_us;
+    size_t temporary_count;         /* how many of session.temporary were known */
 };
 
 struct judged *judged_retain(struct judged *judged);
@@ -266,6 +267,10 @@ struct session {
     bool check_pins;              /* user code ran: read the pins back before judging on */
     char *pins;                   /* owned: what they were before; NULL: not read */
     bool refreshed;               /* this message has had its fresh catalog */
+    bool changed;                 /* in this transaction objects were changed, or code ran */
+    bool catalog_stale;           /* … and it has ended */
+    struct text *temporary;       /* in setup_arena: relations that code has left in pg_temp, ever */
+    size_t temporary_count, temporary_capacity;
 
     int64_t copy_left;            /* bytes of a CopyData that are still to stream from the client */
     int64_t server_left;          /* … of a DataRow or CopyData from the server */
@@ -339,8 +344,10 @@ void execute_relay(struct session *s, struct portal *portal, struct portal *coun
  * `error` filled if there is no such thing or it may not run. */
 struct portal *session_target(struct session *s, const struct judged *judged,
                               const struct shape *shape, struct error_text *error);
-/* A name was not found: STEP_WAIT once, for a fresh catalog. */
+/* A name was not found, or what was found may have changed: STEP_WAIT once, for a fresh catalog. */
 enum step session_refresh_for(struct session *s, const struct judged *judged);
+/* The same before a prepared statement is bound: only what this session did counts. */
+enum step session_refresh_to_run(struct session *s, const struct judged *judged);
 /* Rejected only because the catalog knows no such object, and the agent may be told so. */
 bool judged_server_may_refuse(const struct judged *judged);
 unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape);

@@ -208,17 +208,22 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
 {
     const struct policy *policy = context->policy;
     const struct decide_context decide_context = judge_decide_context(context);
-    const struct analyse_context analyse_context = {
+    struct analyse_context analyse_context = {
         .catalog = context->catalog,
         .search_path = policy->search_path,
         .search_path_count = policy->search_path_count,
-        .qualified_only = policy_may_make_objects(policy) && !policy->transparent,
+        .every_candidate = policy_may_make_objects(policy) && !policy->transparent,
+        .path_open = !policy->search_path_pinned,
+        .temporary = context->temporary,
+        .temporary_count = context->temporary_count,
         .anything_goes = policy->transparent,
         .resolve_names = policy_holds(policy),
         .parameter_types = types,
         .parameter_count = type_count,
     };
     *out = (struct judgement){.verdict = VERDICT_REJECT};
+    if (analyse_context.every_candidate)
+        analyse_context.makeable = policy_makeable(arena, policy, &analyse_context.makeable_count);
     analyse(arena, &analyse_context, sql, &out->analysis);
     if (out->analysis.result == ANALYSE_OK)
         decide_statements(arena, &decide_context, out);

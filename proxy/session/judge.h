@@ -18,6 +18,8 @@ struct judge_context {
     const struct text *setting_values; /* decide_context.setting_values */
     const struct attribute *attributes; /* the agent's, for templates */
     size_t attribute_count;
+    const struct text *temporary;      /* analyse_context.temporary */
+    size_t temporary_count;
 };
 
 struct template_call;

@@ -36,7 +36,9 @@ struct text pins_sql(struct arena *arena, const struct policy *policy)
     for (size_t i = 0; i < policy->setting_count; i++)
         if (policy->settings[i].pinned)
             append_setting(&sql, policy->settings[i].name);
-    buffer_append_string(&sql, ")");
+    buffer_append_string(&sql, "), (SELECT pg_catalog.string_agg(c.relname::pg_catalog.text, E'\\n') "
+                               "FROM pg_catalog.pg_class c WHERE c.relnamespace OPERATOR(pg_catalog.=) "
+                               "pg_catalog.pg_my_temp_schema())");
     struct text text = arena_text(arena, buffer_text(&sql));
     buffer_release(&sql);
     return text;
@@ -80,13 +82,45 @@ enum step pins_after_code(struct session *s)
     return ask(s);
 }
 
+static bool is_known(const struct session *s, struct text name)
+{
+    for (size_t i = 0; i < s->temporary_count; i++)
+        if (text_equal(s->temporary[i], name))
+            return true;
+    return false;
+}
+
+/* What code has made in pg_temp is a candidate for every such name from now on, whatever becomes of it. */
+static void note_temporary(struct session *s, struct text names)
+{
+    while (names.size > 0 && s->temporary_count <= LIMIT_TEMPORARY_RELATIONS) {
+        const char *end = memchr(names.bytes, '\n', names.size);
+        struct text name = {names.bytes, end != NULL ? (size_t)(end - names.bytes) : names.size};
+        names.bytes += name.size + (end != NULL);
+        names.size -= name.size + (end != NULL);
+        if (is_known(s, name))
+            continue;
+        struct text *place = arena_push(&s->setup_arena, (void **)&s->temporary, &s->temporary_count,
+                                        &s->temporary_capacity, sizeof *place);
+        *place = arena_text(&s->setup_arena, name);
+    }
+    if (s->temporary_count > LIMIT_TEMPORARY_RELATIONS)
+        session_fatal(s, "54000",
+                      TEXT("pgwicket: functions have left too many temporary tables; the session ends"),
+                      SESSION_END_ADMIN);
+}
+
 void pins_row(struct session *s, struct text body)
 {
-    struct text value;
+    struct text value, temporary;
     if (!data_row_column(body, 0, &value)) {
         session_end(s, SESSION_END_INTERNAL);
         return;
     }
+    if (data_row_column(body, 1, &temporary))
+        note_temporary(s, temporary);
+    if (s->state == SESSION_CLOSED)
+        return;
     if (s->pins == NULL) {
         s->pins = strndup(value.bytes, value.size);
         return;

@@ -46,17 +46,18 @@ bool judged_server_may_refuse(const struct judged *judged)
            judged->view.policy->introspection && judgement->analysis.statement_count == 1;
 }
 
-/* An agent that may make functions, operators or casts could have made one a moment ago that a name without
- * schema now means: what it sends is judged by a catalog that is newer than the message. */
-static bool needs_newest_catalog(const struct judged *judged)
+static bool may_make(const struct policy *policy, bool code)
 {
-    const struct policy *policy = judged->view.policy;
-    const struct analysis *analysis = &judged->judgement.analysis;
-    bool may_make_code = false;
+    static const enum verb making[] = {VERB_CODE, VERB_CREATE, VERB_ALTER, VERB_DROP};
     for (size_t i = 0; i < policy->rule_count; i++)
-        may_make_code |= policy->rules[i].verdict != VERDICT_REJECT && policy->rules[i].verbs[VERB_CODE];
-    if (!may_make_code || analysis->result != ANALYSE_OK)
-        return false;
+        for (size_t j = 0; j < (code ? 1 : ARRAY_SIZE(making)); j++)
+            if (policy->rules[i].verdict != VERDICT_REJECT && policy->rules[i].verbs[making[j]])
+                return true;
+    return false;
+}
+
+static bool is_more_than_control(const struct analysis *analysis)
+{
     for (size_t i = 0; i < analysis->statement_count; i++) {
         enum statement_kind kind = analysis->statements[i].shape.kind;
         if (kind < STATEMENT_BEGIN || kind > STATEMENT_TWO_PHASE)
@@ -65,17 +66,50 @@ static bool needs_newest_catalog(const struct judged *judged)
     return false;
 }
 
-enum step session_refresh_for(struct session *s, const struct judged *judged)
+/* An agent that may make objects could have made one a moment ago that a name without schema now means, also
+ * in another session: what it sends is judged by a catalog that is newer than the message. */
+static bool needs_newest_catalog(const struct judged *judged)
 {
     const struct policy *policy = judged->view.policy;
-    if (s->refreshed || policy == NULL || policy->transparent ||
-        (!judged->judgement.analysis.unresolved_names && !needs_newest_catalog(judged)))
+    const struct analysis *analysis = &judged->judgement.analysis;
+    if (analysis->result != ANALYSE_OK || !is_more_than_control(analysis))
+        return false;
+    return may_make(policy, true) || (analysis->searched && may_make(policy, false));
+}
+
+/* Objects were changed, or code ran, in this session. */
+static bool needs_fresh_catalog(const struct session *s, const struct judged *judged)
+{
+    const struct statement *single = judged_single(judged);
+    bool runs_another = single != NULL && (single->shape.kind == STATEMENT_EXECUTE ||
+                                           single->shape.kind == STATEMENT_FETCH);
+    return s->catalog_stale && (judged->judgement.analysis.searched || runs_another);
+}
+
+static enum step refresh_if(struct session *s, bool wanted)
+{
+    if (!wanted || s->refreshed)
         return STEP_DONE;
     s->refreshed = true;
     if (!s->port.refresh_catalog(s->port.context))
         return STEP_DONE;
+    s->catalog_stale = false;
     session_become(s, SESSION_REFRESHING);
     return STEP_WAIT;
+}
+
+enum step session_refresh_to_run(struct session *s, const struct judged *judged)
+{
+    const struct policy *policy = judged->view.policy;
+    return refresh_if(s, policy != NULL && !policy->transparent && needs_fresh_catalog(s, judged));
+}
+
+enum step session_refresh_for(struct session *s, const struct judged *judged)
+{
+    const struct policy *policy = judged->view.policy;
+    return refresh_if(s, policy != NULL && !policy->transparent &&
+                             (judged->judgement.analysis.unresolved_names ||
+                              needs_newest_catalog(judged) || needs_fresh_catalog(s, judged)));
 }
 
 struct portal *session_target(struct session *s, const struct judged *judged,

@@ -116,6 +116,7 @@ static struct judged *judged_new(struct session *s, struct text original)
 {
     struct judged *judged = memory_allocate_zeroed(1, sizeof *judged);
     judged->references = 1;
+    judged->temporary_count = s->temporary_count;
     judged->port = &s->port;
     arena_init(&judged->arena);
     s->port.view(s->port.context, &judged->view);
@@ -164,7 +165,9 @@ struct judged *session_judge(struct session *s, struct text sql, const struct pa
         return judged;
     }
     int64_t before = s->port.monotonic_us(s->port.context);
-    const struct judge_context context = context_of(&judged->view);
+    struct judge_context context = context_of(&judged->view);
+    context.temporary = s->temporary;
+    context.temporary_count = judged->temporary_count;
     judge_text(&judged->arena, &context, judged->original, types, type_count, &judged->judgement);
     judged->judge_us = s->port.monotonic_us(s->port.context) - before;
     take_judgement(judged);
@@ -225,7 +228,8 @@ struct judged *session_judge_again(struct session *s, struct judged *judged)
 {
     struct session_view view;
     s->port.view(s->port.context, &view);
-    bool same = view.generation == judged->view.generation && view.paused == judged->view.paused;
+    bool same = view.generation == judged->view.generation && view.paused == judged->view.paused &&
+                s->temporary_count == judged->temporary_count;
     s->port.release_view(s->port.context, view.reference);
     if (same)
         return judged_retain(judged);

@@ -158,6 +158,7 @@ void transaction_completed(struct session *s, const struct statement *statement,
         forget_pins(s);
     if (shape_runs_code(s, shape))
         s->check_pins = s->pins != NULL;
+    s->changed |= shape_runs_code(s, shape) || (shape->changes & CHANGES_OBJECTS) != 0;
 }
 
 static bool outlives_transaction(const void *object)
@@ -169,6 +170,10 @@ static bool outlives_transaction(const void *object)
 void transaction_ready(struct session *s, char status)
 {
     s->status = status;
+    if (status == 'I') {
+        s->catalog_stale |= s->changed;
+        s->changed = false;
+    }
     if (status != 'I' || s->gate.left)
         return;
     hold_transaction_ended(s, false);

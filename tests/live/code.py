@@ -5,7 +5,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import pgwire
-from live import equal, main
+from live import check, equal, main
 from wicket import AGENT_SECRET, wicket
 
 POLICY = """
@@ -23,15 +23,16 @@ def connection():
     return pgwire.Connection("127.0.0.1", running.port, "agent", AGENT_SECRET)
 
 
-def test_a_new_overload_of_a_builtin_needs_call_at_once():
+def test_a_name_that_its_own_function_could_take_needs_call_before_and_after():
     with connection() as c, connection() as other:
-        equal(pgwire.errors(c.run(pgwire.query("SELECT gcd(4, 6)"))), [])
-        made = c.run(pgwire.query("CREATE FUNCTION shop.gcd(int, text) RETURNS int LANGUAGE sql AS 'SELECT 42'"))
-        equal(pgwire.errors(made), [])
-        for session in (c, other):
-            found = pgwire.errors(session.run(pgwire.query("SELECT gcd(4, 'x')")))
-            equal([e["C"] for e in found], ["42501"])
-            equal(pgwire.errors(session.run(pgwire.query("SELECT pg_catalog.gcd(4, 6)"))), [])
+        for statement in ("SELECT 1",
+                          "CREATE FUNCTION shop.gcd(int, text) RETURNS int LANGUAGE sql AS 'SELECT 42'"):
+            equal(pgwire.errors(c.run(pgwire.query(statement))), [])
+            for session in (c, other):
+                found = pgwire.errors(session.run(pgwire.query("SELECT gcd(4, 6)")))
+                equal([e["C"] for e in found], ["42501"])
+                check("schema" in found[0]["H"], found[0]["H"])
+                equal(pgwire.errors(session.run(pgwire.query("SELECT pg_catalog.gcd(4, 6)"))), [])
 
 
 if __name__ == "__main__":

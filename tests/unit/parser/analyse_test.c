@@ -329,35 +329,6 @@ Test(analyse, runs_on_several_threads)
 
 /* --- names ------------------------------------------------------------------------------------ */
 
-static struct analysis analyse_qualified(const char *sql, bool anything_goes)
-{
-    const struct text path[] = {TEXT("shop")};
-    struct catalog *catalog = shop_catalog();
-    const struct analyse_context context = {
-        .catalog = catalog,
-        .search_path = path,
-        .search_path_count = 1,
-        .qualified_only = true,
-        .anything_goes = anything_goes,
-    };
-    struct analysis analysis;
-    analyse(&arena, &context, text_from(sql), &analysis);
-    catalog_release(catalog);
-    return analysis;
-}
-
-Test(names, without_schema_are_errors_where_the_agent_may_make_objects)
-{
-    struct analysis analysis = analyse_qualified("SELECT id FROM orders", false);
-    cr_expect_eq(analysis.result, ANALYSE_UNQUALIFIED);
-    cr_expect_eq(analysis.position, 16);
-    cr_expect_not_null(strstr(analysis.message.bytes, "orders must be written with its schema"));
-    cr_expect_eq(analyse_qualified("CREATE TABLE fresh (a int)", false).result,
-                 ANALYSE_UNQUALIFIED);
-    cr_expect_eq(analyse_qualified("SELECT id FROM shop.orders", false).result, ANALYSE_OK);
-    cr_expect_eq(analyse_qualified("SELECT id FROM orders", true).result, ANALYSE_OK);
-}
-
 Test(names, are_found_through_the_path)
 {
     struct analysis analysis;

@@ -420,7 +420,7 @@ static void append_action(struct arena *arena, struct buffer *out, const struct 
     buffer_append_string(out, action->column_count > 0 ? ")" : "");
 }
 
-static const char *describe(struct arena *arena, const struct analysis *analysis)
+const char *trap_text(struct arena *arena, const struct analysis *analysis)
 {
     struct buffer out;
     buffer_init(&out, 64 * 1024);
@@ -446,7 +446,7 @@ const char *trap_actions(struct arena *arena, const char *path, const char *sql)
 {
     struct analysis analysis;
     trap_analyse(arena, path, sql, &analysis);
-    return describe(arena, &analysis);
+    return trap_text(arena, &analysis);
 }
 
 const struct action *trap_action(struct arena *arena, const char *sql, enum verb verb)

@@ -25,6 +25,9 @@ void trap_analyse_offline(struct arena *arena, const char *path, const char *sql
  */
 const char *trap_actions(struct arena *arena, const char *path, const char *sql);
 
+/* The same of what an analysis found. */
+const char *trap_text(struct arena *arena, const struct analysis *analysis);
+
 /* The first action with this verb of the first statement; fails the test if there is none. */
 const struct action *trap_action(struct arena *arena, const char *sql, enum verb verb);
 

@@ -1,0 +1,317 @@
+"""State that moves: what a name means is judged for all that it could mean by the time it is used."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import pgwire
+from live import equal, main
+from wicket import AGENT_SECRET, CONFIGURATION, Database, Wicket
+
+# Tables of its own in dev, temporary tables, and the shop's orders to read and, row by row, to write.
+MAKER = """
+    search_path: [dev, shop]
+    introspection: allow
+    hidden: [shop.customers.ssn]
+    rules:
+      - allow: [all]
+        on: ["dev.*", "pg_temp.*"]
+      - allow: [select]
+        on: [shop.orders, shop.customers]
+      - allow: [update]
+        on: [shop.orders]
+        where: key
+      - allow: [call]
+        on: [shop.leaves_a_table]
+"""
+
+# Makes tables, but no code.
+PLAIN = """
+    search_path: [dev, shop]
+    rules:
+      - allow: [select, insert, update, delete, create, alter, drop]
+        on: ["dev.*", "pg_temp.*"]
+      - allow: [select]
+        on: [shop.orders, shop.products]
+      - allow: [update]
+        on: [shop.orders]
+        where: key
+"""
+
+# Calls a named function of the owner, and makes nothing.
+CALLER = """
+    search_path: [shop]
+    rules:
+      - allow: [select]
+        on: ["shop.*"]
+      - allow: [delete]
+        on: [shop.orders]
+      - allow: [call]
+        on: [shop.leaves_a_table, shop.moves_the_path]
+"""
+
+SETUP = """
+CREATE SCHEMA dev AUTHORIZATION agent;
+GRANT CREATE, USAGE ON SCHEMA shop TO agent;
+GRANT TEMPORARY ON DATABASE DATABASE_NAME TO agent;
+GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA shop TO agent;
+CREATE FUNCTION shop.leaves_a_table() RETURNS int LANGUAGE plpgsql AS $$BEGIN
+    CREATE TEMP TABLE IF NOT EXISTS orders AS SELECT 1 AS id; RETURN 1; END$$;
+CREATE FUNCTION shop.moves_the_path() RETURNS int LANGUAGE plpgsql AS $$BEGIN
+    PERFORM set_config('search_path', 'public', false); RETURN 1; END$$;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA shop TO agent;
+"""
+database = running = None
+
+
+def agents(*policies):
+    """The configuration with one agent for each policy, named like it."""
+    names = "\n".join(f"  {name}: {{secret: $agent_secret, upstream: shop, policy: {name}}}" for name, _ in policies)
+    texts = "\n".join(f"  {name}:{policy.rstrip()}" for name, policy in policies)
+    head, tail = CONFIGURATION.split("agents:\n")
+    approvers = tail[tail.index("approvers:"):tail.index("policies:")]
+    return f"{head}agents:\n{names}\n{approvers}policies:\n{texts}\n"
+
+
+def connection(agent):
+    return pgwire.Connection("127.0.0.1", running.port, agent, AGENT_SECRET)
+
+
+def simple(c, sql):
+    return c.run(pgwire.query(sql))
+
+
+def extended(c, sql):
+    return c.run(pgwire.parse(sql) + pgwire.bind() + pgwire.execute() + pgwire.SYNC)
+
+
+def codes(replies):
+    return [e["C"] for e in pgwire.errors(replies)]
+
+
+def fine(c, *statements, ask=simple):
+    for sql in statements:
+        equal(pgwire.errors(ask(c, sql)), [], sql)
+
+
+def refused(c, *statements, ask=simple):
+    for sql in statements:
+        equal(codes(ask(c, sql)), ["42501"], sql)
+
+
+def orders():
+    return database.value("SELECT count(*) FROM shop.orders")
+
+
+def each_protocol(scenario):
+    for ask in simple, extended:
+        scenario(ask)
+
+
+# --- an honest agent ------------------------------------------------------------------------------
+
+
+def test_a_migration_in_one_transaction_with_names_as_they_come():
+    def scenario(ask):
+        with connection("maker") as c:
+            fine(c, "BEGIN", "CREATE TABLE t (id int PRIMARY KEY, note text)", "INSERT INTO t VALUES (1, 'a')",
+                 "CREATE INDEX ON t (note)", "ALTER TABLE t ADD COLUMN more int DEFAULT 2",
+                 "UPDATE t SET note = 'b' WHERE id = 1", "CREATE VIEW v AS SELECT id FROM t",
+                 "SELECT count(*) FROM v", "ALTER TABLE t RENAME TO u", "INSERT INTO u (id) VALUES (2)",
+                 "COMMIT", "SELECT * FROM u", "DROP VIEW v", "DROP TABLE u", ask=ask)
+    each_protocol(scenario)
+
+
+def test_the_same_without_the_right_to_make_code():
+    def scenario(ask):
+        with connection("plain") as c:
+            fine(c, "BEGIN", "CREATE TABLE t (id int PRIMARY KEY, note text)", "INSERT INTO t VALUES (1, 'a')",
+                 "CREATE INDEX ON t (note)", "ALTER TABLE t ADD COLUMN more int", "COMMIT",
+                 "SELECT max(id) + 1 FROM t WHERE note = 'a'", "DROP TABLE t", ask=ask)
+            refused(c, "CREATE VIEW dev.v AS SELECT id FROM shop.orders",
+                    "CREATE FUNCTION dev.f() RETURNS int LANGUAGE sql AS 'SELECT 1'", ask=ask)
+    each_protocol(scenario)
+
+
+def test_tables_of_others_are_read_and_written_by_key_without_their_schema():
+    def scenario(ask):
+        with connection("plain") as c:
+            fine(c, "SELECT o.id, status FROM orders o WHERE o.id < 3",
+                 "UPDATE shop.orders SET notes = 'x' WHERE id = 1", ask=ask)
+            refused(c, "DELETE FROM orders", "UPDATE orders SET notes = 'x'", "SELECT * FROM customers", ask=ask)
+    each_protocol(scenario)
+
+
+# --- temporary tables -------------------------------------------------------------------------------
+
+
+def test_a_temporary_table_that_goes_does_not_open_the_one_behind_it():
+    before = orders()
+
+    def scenario(ask):
+        with connection("plain") as c:
+            fine(c, "CREATE TEMP TABLE orders (id int)", ask=ask)
+            refused(c, "DELETE FROM orders", ask=ask)
+            fine(c, "DROP TABLE pg_temp.orders", ask=ask)
+            refused(c, "DELETE FROM orders", ask=ask)
+    each_protocol(scenario)
+    with connection("plain") as c:
+        fine(c, "CREATE TEMP TABLE orders (id int)")
+        refused(c, "DROP TABLE pg_temp.orders; DELETE FROM orders")
+        refused(c, "DROP TABLE orders")
+    equal(orders(), before)
+
+
+def test_neither_rollback_nor_savepoint_nor_commit_opens_it():
+    before = orders()
+    ends = [["ROLLBACK"], ["ROLLBACK TO a", "COMMIT"], ["COMMIT"]]
+
+    def scenario(ask):
+        for end in ends:
+            with connection("plain") as c:
+                fine(c, "BEGIN", "SAVEPOINT a", "CREATE TEMP TABLE orders (id int) ON COMMIT DROP",
+                     "DELETE FROM pg_temp.orders", *end, ask=ask)
+                refused(c, "DELETE FROM orders", ask=ask)
+    each_protocol(scenario)
+    equal(orders(), before)
+
+
+def test_rename_and_set_schema_open_nothing():
+    before = orders()
+
+    def scenario(ask):
+        with connection("plain") as c:
+            fine(c, "CREATE TABLE dev.orders (id int)", "ALTER TABLE dev.orders RENAME TO other", ask=ask)
+            refused(c, "DELETE FROM orders", "ALTER TABLE dev.other SET SCHEMA shop",
+                    "ALTER TABLE shop.orders RENAME TO other2", "ALTER TABLE shop.orders SET SCHEMA dev", ask=ask)
+            fine(c, "DROP TABLE dev.other", ask=ask)
+    each_protocol(scenario)
+    equal(orders(), before)
+
+
+# --- relations over forbidden ones ---------------------------------------------------------------------
+
+
+def test_what_is_made_over_a_forbidden_table_is_refused_when_it_is_made():
+    def scenario(ask):
+        with connection("maker") as c:
+            refused(c, "CREATE VIEW dev.v AS SELECT * FROM shop.staff", "CREATE VIEW dev.v AS SELECT * FROM shop.customers",
+                    "CREATE VIEW dev.v AS SELECT ssn FROM customers",
+                    "CREATE TABLE dev.t AS SELECT ssn FROM shop.customers",
+                    "CREATE TABLE dev.t (LIKE shop.staff)", "CREATE TABLE dev.t () INHERITS (shop.orders)",
+                    "CREATE MATERIALIZED VIEW dev.m AS TABLE shop.staff",
+                    "CREATE RULE r AS ON INSERT TO shop.orders DO ALSO NOTHING",
+                    "CREATE POLICY p ON shop.orders USING (true)", ask=ask)
+            fine(c, "CREATE TABLE dev.t (LIKE shop.orders)", ask=ask)
+            refused(c, "ALTER TABLE dev.t INHERIT shop.orders", "ALTER TABLE shop.orders INHERIT dev.t",
+                    "ALTER TABLE shop.events ATTACH PARTITION dev.t DEFAULT", ask=ask)
+            fine(c, "DROP TABLE dev.t", ask=ask)
+    each_protocol(scenario)
+
+
+def test_a_column_is_not_hidden_behind_a_table_that_lost_it():
+    """dev.p has the column when it is judged by the catalog, and none when the query runs."""
+    def scenario(ask):
+        with connection("plain") as c, connection("plain") as other:
+            fine(c, "CREATE TABLE dev.p (price numeric)", "SELECT (SELECT price FROM dev.p)", ask=ask)
+            fine(other, "ALTER TABLE dev.p DROP COLUMN price", ask=ask)
+            fine(c, "SELECT (SELECT price FROM dev.p LIMIT 1) FROM shop.products LIMIT 1", "DROP TABLE dev.p", ask=ask)
+        with connection("maker") as c:
+            fine(c, "CREATE TABLE dev.p (ssn text)", ask=ask)
+            refused(c, "SELECT (SELECT ssn FROM dev.p LIMIT 1) FROM shop.customers", ask=ask)
+            fine(c, "SELECT (SELECT p.ssn FROM dev.p LIMIT 1) FROM shop.orders LIMIT 1", "DROP TABLE dev.p", ask=ask)
+    each_protocol(scenario)
+
+
+# --- code of others ---------------------------------------------------------------------------------------
+
+
+def test_what_a_function_leaves_in_pg_temp_is_a_candidate():
+    before = orders()
+
+    def scenario(ask):
+        with connection("caller") as c:
+            fine(c, "SELECT id FROM orders LIMIT 1", "BEGIN", "SELECT shop.leaves_a_table()", ask=ask)
+            refused(c, "SELECT id FROM orders", ask=ask)
+            fine(c, "ROLLBACK", ask=ask)
+            refused(c, "DELETE FROM orders", ask=ask)
+            fine(c, "SELECT id FROM shop.orders LIMIT 1", "SELECT id FROM products LIMIT 1", ask=ask)
+    each_protocol(scenario)
+    equal(orders(), before)
+
+
+def test_a_function_that_moves_the_path_ends_the_session():
+    for ask in simple, extended:
+        with connection("caller") as c:
+            fine(c, "SELECT shop.moves_the_path()", ask=ask)
+            c.send(pgwire.query("SELECT id FROM shop.orders LIMIT 1"))
+            replies = []
+            try:
+                while True:
+                    replies.append(c.read())
+            except pgwire.Closed:
+                pass
+            equal(codes(replies), ["42501"])
+
+
+# --- prepared statements --------------------------------------------------------------------------------
+
+
+def test_a_prepared_statement_is_judged_for_what_it_could_become():
+    before = orders()
+    with connection("plain") as c:
+        fine(c, "CREATE TEMP TABLE orders (id int)")
+        refused(c, "PREPARE d AS DELETE FROM orders")
+        fine(c, "PREPARE d AS DELETE FROM pg_temp.orders", "EXECUTE d", "DROP TABLE pg_temp.orders")
+        equal(codes(simple(c, "EXECUTE d")), ["42P01"])
+        fine(c, "DISCARD ALL", "CREATE TEMP TABLE orders (id int)")
+        refused(c, "DELETE FROM orders")
+    equal(orders(), before)
+
+
+def test_a_pipeline_behind_what_changes_objects_is_judged_behind_it():
+    before = orders()
+    with connection("plain") as c:
+        batch = b"".join(pgwire.parse(sql) + pgwire.bind() + pgwire.execute()
+                         for sql in ("CREATE TEMP TABLE orders (id int)", "DROP TABLE pg_temp.orders",
+                                     "DELETE FROM orders"))
+        equal(codes(c.run(batch + pgwire.SYNC)), ["42501"])
+    equal(orders(), before)
+
+
+# --- names ------------------------------------------------------------------------------------------------
+
+
+def test_names_are_compared_as_the_server_reads_them():
+    def scenario(ask):
+        with connection("plain") as c:
+            fine(c, 'SELECT id FROM "shop"."orders" LIMIT 1', 'SELECT id FROM SHOP.ORDERS LIMIT 1',
+                 'SELECT id FROM U&"sh\\006fp".U&"order!0073" UESCAPE \'!\' LIMIT 1', ask=ask)
+            refused(c, 'SELECT id FROM U&"sh\\006fp".customers', 'SELECT id FROM "Shop".orders',
+                    f"SELECT id FROM {database.name}.shop.customers", "SELECT * FROM shop.orders_id_seq",
+                    "SELECT * FROM shop.orders_pkey", ask=ask)
+    each_protocol(scenario)
+
+
+def test_a_cte_hides_a_table_only_where_it_can_be_seen():
+    def scenario(ask):
+        with connection("plain") as c:
+            fine(c, "WITH customers AS (SELECT 1 AS ssn) SELECT ssn FROM customers",
+                 "WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r",
+                 ask=ask)
+            refused(c, "SELECT (WITH customers AS (SELECT 1 AS ssn) SELECT ssn FROM customers), id FROM customers",
+                    "WITH a AS (SELECT * FROM customers), customers AS (SELECT 1 AS ssn) SELECT * FROM a",
+                    "WITH customers AS (SELECT 1 AS ssn) SELECT ssn FROM shop.customers",
+                    "WITH customers AS (SELECT ssn FROM customers) SELECT ssn FROM customers",
+                    "WITH d AS (DELETE FROM orders RETURNING id) SELECT id FROM d",
+                    "WITH orders AS (SELECT 1 AS id) DELETE FROM orders", ask=ask)
+    each_protocol(scenario)
+
+
+if __name__ == "__main__":
+    with Database() as database:
+        database.ask(SETUP.replace("DATABASE_NAME", database.name))
+        with Wicket(database, configuration=agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
+                                                     ("caller", CALLER))) as running:
+            code = main(globals())
+    sys.exit(code)
