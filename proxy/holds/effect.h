@@ -94,7 +94,7 @@ struct effect {
 /* The "effect" object of spec 5. */
 void effect_to_json(struct buffer *out, const struct effect *effect);
 
-/* Reads it back; false if it is not one. Texts live in `arena`. */
+/* Reads it back, but for the sample, which is only shown; false if it is not one. Texts live in `arena`. */
 MUST_USE bool effect_from_json(struct arena *arena, struct text json, struct effect *effect);
 
 /* Spec 4.2, equal effects: the same counts for every table, the same objects, and by rows the same

@@ -133,19 +133,6 @@ static void read_residues(struct source *source, const json_t *root, struct effe
     effect->not_undone = residues;
 }
 
-static struct text dumped(struct source *source, const json_t *object, const char *key)
-{
-    const json_t *value = json_object_get(object, key);
-    if (!json_is_object(value)) {
-        source->bad = source->bad || !json_is_null(value);
-        return (struct text){0};
-    }
-    char *dump = json_dumps(value, JSON_COMPACT | JSON_ENSURE_ASCII);
-    struct text text = arena_text(source->arena, text_from(dump));
-    free(dump);
-    return text;
-}
-
 static void read_rows(struct source *source, const json_t *root, struct effect *effect)
 {
     const json_t *rows = json_object_get(root, "rows");
@@ -158,13 +145,6 @@ static void read_rows(struct source *source, const json_t *root, struct effect *
     effect->changed = words(source, rows, "changed", &effect->changed_count);
     effect->decided_later =
         words(source, rows, "decided_when_it_runs", &effect->decided_later_count);
-    const json_t *array = list(source, rows, "sample", &effect->sample_count);
-    struct effect_row *sample = arena_array(source->arena, effect->sample_count, sizeof *sample);
-    for (size_t i = 0; i < effect->sample_count; i++) {
-        const json_t *item = json_array_get(array, i);
-        sample[i] = (struct effect_row){dumped(source, item, "old"), dumped(source, item, "new")};
-    }
-    effect->sample = sample;
 }
 
 static void read_known(struct source *source, const json_t *root, struct effect *effect)

@@ -62,6 +62,13 @@ void measured_rows_release(struct measured_rows *rows);
 /* One row's appended columns. An empty fingerprint makes the rows incomplete. */
 void measured_rows_add(struct measured_rows *rows, struct text fingerprint, struct text image);
 
+/* A row as the server's row_to_json gives it, made fit for a person; owned by the caller, NULL for what is
+ * none. */
+char *measured_row_as_json(struct text row);
+
+/* {"old": …, "new": …} taken apart. */
+bool measured_image_parts(struct text image, struct text *old_row, struct text *new_row);
+
 /* --- the effect ------------------------------------------------------------------------------------ */
 
 struct measurement {

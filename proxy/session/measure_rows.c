@@ -8,7 +8,6 @@
 
 #include "proxy/base/limits.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,43 +33,6 @@ void measured_rows_release(struct measured_rows *rows)
 }
 
 /* --- the sample ------------------------------------------------------------------------------------ */
-
-static json_t *cut_words(struct text words)
-{
-    struct text cut = text_cut(words, SAMPLE_VALUE_BYTES);
-    return json_sprintf("%.*s… (%d bytes)", (int)cut.size, cut.bytes, (int)words.size);
-}
-
-/* A long value as its beginning and its length; NULL if it is short enough. */
-static json_t *shortened(const json_t *value)
-{
-    if (json_is_string(value)) {
-        struct text words = {json_string_value(value), json_string_length(value)};
-        return words.size > SAMPLE_VALUE_BYTES ? cut_words(words) : NULL;
-    }
-    char *dump = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    struct text words = text_from(dump);
-    json_t *cut = words.size > SAMPLE_VALUE_BYTES ? cut_words(words) : NULL;
-    free(dump);
-    return cut;
-}
-
-/* Everything that is not ASCII is escaped, so nothing in it is invisible. */
-static char *row_as_json(json_t *row)
-{
-    const char *key;
-    json_t *value;
-    void *next;
-    if (!json_is_object(row))
-        return NULL;
-    json_object_foreach_safe(row, next, key, value)
-    {
-        json_t *cut = shortened(value);
-        if (cut != NULL)
-            json_object_set_new(row, key, cut);
-    }
-    return json_dumps(row, JSON_COMPACT | JSON_ENSURE_ASCII);
-}
 
 static size_t highest_rank(const struct measured_rows *rows)
 {
@@ -105,10 +67,11 @@ static void consider(struct measured_rows *rows, const uint8_t digest[SHA256_SIZ
     } else {
         rows->sample_count++;
     }
-    json_t *root = json_loadb(image.bytes, image.size, 0, NULL);
-    row.old_row = row_as_json(json_object_get(root, "old"));
-    row.new_row = row_as_json(json_object_get(root, "new"));
-    json_decref(root);
+    struct text old_row, new_row;
+    if (measured_image_parts(image, &old_row, &new_row)) {
+        row.old_row = measured_row_as_json(old_row);
+        row.new_row = measured_row_as_json(new_row);
+    }
     rows->sample[place] = row;
 }
 

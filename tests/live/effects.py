@@ -49,6 +49,7 @@ INSERT INTO e.base SELECT g, 'b' FROM generate_series(1, 50) g;
 INSERT INTO e.derived SELECT g, 'd', 'w' FROM generate_series(51, 90) g;
 INSERT INTO e.keyless SELECT g % 10, 'k' FROM generate_series(1, 60) g;
 GRANT USAGE ON SCHEMA e TO agent;
+GRANT ALL ON ALL TABLES IN SCHEMA shop TO agent;
 GRANT ALL ON ALL TABLES IN SCHEMA e TO agent;
 GRANT ALL ON ALL SEQUENCES IN SCHEMA e TO agent;
 ANALYZE;
@@ -86,8 +87,7 @@ STATEMENTS = [
     "WITH w AS (DELETE FROM e.child WHERE id = 700 RETURNING parent) UPDATE e.parent SET n = 9 WHERE id IN (SELECT parent FROM w)",
     "MERGE INTO e.parent p USING (VALUES (310, 'm'), (3000, 'm')) AS v(id, name) ON p.id = v.id "
     "WHEN MATCHED THEN UPDATE SET name = v.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (v.id, v.name)",
-    "DELETE FROM shop.orders WHERE customer_id = 9",
-    "UPDATE shop.products SET price = price + 1 WHERE category = 'tables'",
+    "UPDATE shop.products SET price = price + 1 WHERE id < 5",
 ]
 
 database = running = None
