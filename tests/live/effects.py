@@ -81,7 +81,7 @@ STATEMENTS = [
     "DELETE FROM e.base WHERE id IN (20, 60)",
     "DELETE FROM e.keyless WHERE a = 5",
     "DELETE FROM e.names WHERE id = 78",
-    "INSERT INTO e.later VALUES (1, 300), (2, 301)",
+    "INSERT INTO e.later VALUES (1, 900), (2, 901)",
     "DELETE FROM e.parent WHERE id IN (SELECT parent FROM e.child WHERE id < 300 AND id > 290)",
     "WITH gone AS (DELETE FROM e.keyless WHERE a = 6 RETURNING a, b) INSERT INTO e.keyless SELECT a + 100, b FROM gone",
     "WITH w AS (DELETE FROM e.child WHERE id = 700 RETURNING parent) UPDATE e.parent SET n = 9 WHERE id IN (SELECT parent FROM w)",
