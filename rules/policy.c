@@ -121,6 +121,19 @@ static bool executes(const struct rule *rule, const struct template *template)
     return rule->verbs[VERB_EXECUTE] && rule_names(rule, &object);
 }
 
+bool rule_executes_use(const struct rule *rule, const struct template *template, enum verb verb,
+                       const struct object *object)
+{
+    for (size_t i = 0; i < template->use_count; i++) {
+        const struct template_use *use = &template->uses[i];
+        if (use->verb == verb && use->object.kind == object->kind &&
+            text_equal(use->object.schema, object->schema) &&
+            text_equal(use->object.name, object->name))
+            return rule->verdict != VERDICT_REJECT && executes(rule, template);
+    }
+    return false;
+}
+
 static bool rule_reads_only(const struct policy *policy, const struct rule *rule)
 {
     for (size_t verb = 0; verb < VERB_COUNT; verb++)

@@ -165,6 +165,10 @@ bool policy_allows_everything(const struct policy *policy);
 /* Does some rule allow or hold this verb on this object, whatever its conditions? */
 bool policy_may(const struct policy *policy, enum verb verb, const struct object *object);
 
+/* Does this rule allow or hold the template, and does the template do this with the object? */
+bool rule_executes_use(const struct rule *rule, const struct template *template, enum verb verb,
+                       const struct object *object);
+
 /* May a person be asked under this policy? */
 bool policy_holds(const struct policy *policy);
 

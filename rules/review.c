@@ -412,18 +412,30 @@ static void review_views(struct review *review, const struct policy *policy,
 /* --- the login's rights
  * ------------------------------------------------------------------------------- */
 
+/* By the rule's own verbs, or by a template that it lets run. */
+static bool rule_needs(const struct policy *policy, const struct rule *rule, enum verb verb,
+                       const struct relation *relation)
+{
+    const struct object object = object_of(relation);
+    for (size_t i = 0; i < policy->template_count; i++)
+        if (rule_executes_use(rule, &policy->templates[i], verb, &object))
+            return true;
+    return rule->verbs[verb] && rule_names_table(rule, relation);
+}
+
 /* Rights that a rule would need, of tables that it writes out. */
-static void review_missing_rights(struct review *review, const struct rule *rule)
+static void review_missing_rights(struct review *review, const struct policy *policy,
+                                  const struct rule *rule)
 {
     const struct rights *rights = review->rights;
     for (size_t i = 0; i < ARRAY_SIZE(table_verbs); i++) {
         struct names missing = names_none();
-        for (size_t j = 0; rule->verbs[table_verbs[i]] && j < rights->table_count; j++) {
+        for (size_t j = 0; j < rights->table_count; j++) {
             const struct table_rights *table = &rights->tables[j];
             const struct relation *relation =
                 catalog_relation_by_oid(review->catalog, table->relation);
             if (relation != NULL && !table->verbs[table_verbs[i]] &&
-                rule_names_table(rule, relation))
+                rule_needs(policy, rule, table_verbs[i], relation))
                 names_add(&missing, name_of(review, relation));
         }
         bool any = missing.count > 0;
@@ -467,14 +479,23 @@ void review_owner(struct review *review, const struct policy *policy, struct tex
 
 enum { ANCESTORS_MAX = 32 };
 
+static bool policy_needs(const struct policy *policy, enum verb verb,
+                         const struct relation *relation)
+{
+    for (size_t i = 0; i < policy->rule_count; i++)
+        if (policy->rules[i].verdict != VERDICT_REJECT &&
+            rule_needs(policy, &policy->rules[i], verb, relation))
+            return true;
+    return false;
+}
+
 /* A rule on a parent covers its partitions and children. */
 static bool any_policy_may(const struct review *review, const struct policy *const *policies,
                            size_t policy_count, enum verb verb, const struct relation *relation,
                            int depth)
 {
-    const struct object object = object_of(relation);
     for (size_t i = 0; i < policy_count; i++)
-        if (policy_may(policies[i], verb, &object))
+        if (policy_needs(policies[i], verb, relation))
             return true;
     for (size_t i = 0; i < relation->parent_count && depth < ANCESTORS_MAX; i++) {
         const struct relation *parent =
@@ -523,7 +544,7 @@ static void review_rule(struct review *review, const struct policy *policy, cons
     if (!rule_opens(rule))
         return;
     review_columns(review, rule);
-    review_missing_rights(review, rule);
+    review_missing_rights(review, policy, rule);
     if (rule_writes(rule))
         review_tables(review, rule);
     if (rule_writes(rule) && rule->verdict == VERDICT_ALLOW)

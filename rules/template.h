@@ -51,6 +51,12 @@ struct template_parameter {
     const struct template_pattern *compiled; /* NULL without `pattern` */
 };
 
+/* Something that the SQL names, and what it does with it. */
+struct template_use {
+    enum verb verb;
+    struct object object;
+};
+
 struct template {
     struct text name;
     struct text description;
@@ -64,6 +70,8 @@ struct template {
      * without a catalog: no keys, no foreign keys. */
     struct text rule_text; /* "refund_order(order_id integer, reason string)", for messages */
     bool only_reads;       /* its SQL is a plain SELECT of nothing but harmless built-ins */
+    const struct template_use *uses;
+    size_t use_count;
 };
 
 /* What the configuration says of an agent; a parameter may come `from` it. */

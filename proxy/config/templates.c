@@ -123,6 +123,18 @@ static bool only_reads(const struct shape *shape)
     return shape->kind == STATEMENT_SELECT && shape->setting_count == 0;
 }
 
+static struct template_use *copy_uses(struct arena *arena, const struct shape *shape)
+{
+    struct template_use *uses = arena_array(arena, shape->action_count, sizeof *uses);
+    for (size_t i = 0; i < shape->action_count; i++) {
+        const struct object *object = &shape->actions[i].object;
+        uses[i] = (struct template_use){shape->actions[i].verb,
+                                        {object->kind, arena_text(arena, object->schema),
+                                         arena_text(arena, object->name)}};
+    }
+    return uses;
+}
+
 static bool check_statement(struct reader *reader, struct draft *draft,
                             const struct analysis *analysis)
 {
@@ -132,6 +144,8 @@ static bool check_statement(struct reader *reader, struct draft *draft,
                          TEXT("a template is one SELECT, INSERT, UPDATE, DELETE, MERGE or CALL"));
     draft->template.sql = arena_text(reader->arena, analysis->print);
     draft->template.only_reads = only_reads(shape);
+    draft->template.uses = copy_uses(reader->arena, shape);
+    draft->template.use_count = shape->action_count;
     return check_names(reader, draft, shape) && check_parameters(reader, draft, shape) &&
            check_limit(reader, draft, shape);
 }

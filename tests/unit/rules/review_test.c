@@ -233,6 +233,36 @@ Test(review, tells_rights_beyond_every_policy)
     cr_assert_eq(review.items[0].place.line, 3);
 }
 
+Test(review, counts_what_templates_need_among_the_rights)
+{
+    const struct table_rights tables[] = {rights_on(ORDERS, false, "select update"),
+                                          rights_on(ITEMS, false, "select delete")};
+    const struct rights rights = rights_of(tables, ARRAY_SIZE(tables));
+    const struct template_use refund[] = {
+        {VERB_UPDATE, {OBJECT_NAME, TEXT("shop"), TEXT("orders")}},
+        {VERB_SELECT, {OBJECT_NAME, TEXT("shop"), TEXT("orders")}},
+        {VERB_INSERT, {OBJECT_NAME, TEXT("shop"), TEXT("items")}}};
+    const struct template_use forget[] = {
+        {VERB_DELETE, {OBJECT_NAME, TEXT("shop"), TEXT("items")}}};
+    const struct template templates[] = {
+        {.name = TEXT("refund"), .uses = refund, .use_count = ARRAY_SIZE(refund)},
+        {.name = TEXT("forget"), .uses = forget, .use_count = ARRAY_SIZE(forget)}};
+    struct rule rules[] = {test_rule(VERDICT_REJECT, "execute on forget"),
+                           test_rule(VERDICT_ALLOW, "execute on refund"),
+                           test_rule(VERDICT_ALLOW, "select on shop.items")};
+    struct policy policy = test_policy(rules, ARRAY_SIZE(rules));
+    policy.templates = templates;
+    policy.template_count = ARRAY_SIZE(templates);
+    const struct policy *const policies[] = {&policy};
+    cr_assert_str_eq(findings_of(&policy, &rights),
+                     "role \"app\" has no right to insert shop.items");
+    struct review review = review_with(&rights);
+    review_rights(&review, policies, 1, (struct place){1, 1});
+    cr_assert_str_eq(only(&review),
+                     "role \"app\" has the right to delete shop.items, which no policy of its "
+                     "agents lets through: it could be revoked");
+}
+
 Test(review, tells_tables_that_the_role_owns)
 {
     const struct table_rights tables[] = {rights_on(ORDERS, true, "select"),
