@@ -38,9 +38,8 @@ static bool is_noted(const struct ambiguity *ambiguity, struct text schema)
 void walk_note_candidates(struct walk *walk, const struct candidate *candidates, size_t count,
                           size_t chosen)
 {
-    for (size_t i = 0; i < count; i++) {
-        struct ambiguity *ambiguity =
-            count > 1 ? ambiguity_of(walk, &candidates[chosen].object) : NULL;
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        struct ambiguity *ambiguity = ambiguity_of(walk, &candidates[chosen].object);
         if (i == chosen || is_noted(ambiguity, candidates[i].object.schema))
             continue;
         struct candidate *place =
