@@ -2,14 +2,11 @@
 nothing."""
 import os
 import sys
-import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-import psycopg2
-
 from live import check, equal, eventually, main
-from wicket import wicket
+from wicket import Sender, wicket
 
 POLICY = """
     search_path: [shop, e]
@@ -128,33 +125,10 @@ def difference(before, after):
     return changes
 
 
-class Sender(threading.Thread):
-    def __init__(self, sql, parameters=None):
-        super().__init__(daemon=True)
-        self.sql, self.parameters = sql, parameters
-        self.error = self.rowcount = None
-        self.connection = running.connect()
-        self.start()
-
-    def run(self):
-        try:
-            cursor = self.connection.cursor()
-            cursor.execute(self.sql, self.parameters)
-            self.rowcount = cursor.rowcount
-        except psycopg2.Error as error:
-            self.error = error
-
-    def result(self):
-        self.join(60)
-        check(not self.is_alive(), f"no answer to {self.sql}")
-        self.connection.close()
-        return self
-
-
 def send(sql, parameters=None):
     """Sends it, and returns the sender and its hold."""
     known = {h["id"] for h in running.holds()}
-    sender = Sender(sql, parameters)
+    sender = Sender(running.connect(), sql, parameters)
 
     def asked():
         check(sender.error is None, f"{sql}: {sender.error}")
@@ -198,7 +172,7 @@ def test_the_effect_is_what_happens():
 def test_what_changes_nothing_needs_nobody():
     for sql in (STATEMENTS[0], "UPDATE e.parent SET n = 1 WHERE id = -1", "DELETE FROM e.parted WHERE id = -1"):
         known = len(running.holds())
-        sender = Sender(sql).result()
+        sender = Sender(running.connect(), sql).result()
         equal((sender.error, sender.rowcount), (None, 0), sql)
         equal(len(running.holds()), known, sql)
 

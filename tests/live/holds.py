@@ -1,7 +1,6 @@
 """Statements that wait for a person: released, refused, run again, in transactions of drivers."""
 import os
 import sys
-import threading
 from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -10,7 +9,7 @@ import psycopg2
 
 import pgwire
 from live import check, equal, eventually, main
-from wicket import AGENT_SECRET, wicket
+from wicket import AGENT_SECRET, Sender, wicket
 
 POLICY = """
     search_path: [shop]
@@ -40,29 +39,6 @@ def new_delete():
         count = database.value(f"SELECT count(*) FROM shop.orders WHERE {where}")
         if count > 0:
             return f"DELETE FROM shop.orders WHERE {where}", count, f"SELECT count(*) FROM shop.orders WHERE {where}"
-
-
-class Sender(threading.Thread):
-    """Sends a statement that will wait; `error` or `rowcount` is there after join()."""
-
-    def __init__(self, connection, sql, parameters=None):
-        super().__init__(daemon=True)
-        self.connection, self.sql, self.parameters = connection, sql, parameters
-        self.error = self.rowcount = None
-        self.start()
-
-    def run(self):
-        try:
-            cursor = self.connection.cursor()
-            cursor.execute(self.sql, self.parameters)
-            self.rowcount = cursor.rowcount
-        except psycopg2.Error as error:
-            self.error = error
-
-    def result(self, seconds=30):
-        self.join(seconds)
-        check(not self.is_alive(), f"no answer to {self.sql}")
-        return self
 
 
 def pending_hold(sql):

@@ -12,9 +12,12 @@ import socket
 import string
 import subprocess
 import tempfile
+import threading
 import time
 
 import psycopg2
+
+from live import check
 
 BIN = os.environ.get("PGWICKET_BIN", "pgwicket")
 SERVER_PORT = os.environ.get("PGWICKET_TEST_PORT", "")
@@ -256,6 +259,29 @@ class Wicket:
 
     def hold(self, number):
         return json.loads(self.command("show", number, "--json").stdout)
+
+
+class Sender(threading.Thread):
+    """Sends a statement that will wait; `error` or `rowcount` is there after join()."""
+
+    def __init__(self, connection, sql, parameters=None):
+        super().__init__(daemon=True)
+        self.connection, self.sql, self.parameters = connection, sql, parameters
+        self.error = self.rowcount = None
+        self.start()
+
+    def run(self):
+        try:
+            cursor = self.connection.cursor()
+            cursor.execute(self.sql, self.parameters)
+            self.rowcount = cursor.rowcount
+        except psycopg2.Error as error:
+            self.error = error
+
+    def result(self, seconds=30):
+        self.join(seconds)
+        check(not self.is_alive(), f"no answer to {self.sql}")
+        return self
 
 
 @contextlib.contextmanager
