@@ -11,10 +11,18 @@
 
 #include "rules/policy.h"
 
+/* One step of the planner's plan. */
+struct plan_step {
+    struct text node;          /* "sequential scan"; empty: not known */
+    struct text schema, table; /* what it reads; empty: no table */
+    double rows;
+};
+
 /* What is known of a statement's numbers. Zero: nothing. */
 struct numbers {
     bool has_cost;
     double cost;
+    struct plan_step costliest; /* of the plan with this cost */
     bool has_rows;  /* rows of writes: real, or an estimate that rejects by its size */
     int64_t rows;
     bool rows_real; /* rows is the counted number, not an estimate */

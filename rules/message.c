@@ -13,6 +13,7 @@
 #include "rules/settings.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 enum { MESSAGE_CHARACTERS_MAX = 200, OBJECT_BYTES_MAX = 70, ACTIONS_BYTES_MAX = 2048 };
@@ -46,6 +47,18 @@ static struct text shorten(struct arena *arena, struct text text, size_t charact
             at++;
     }
     return text;
+}
+
+/* What was done to the data stays, whatever is cut. */
+static struct text fit(struct arena *arena, struct text message)
+{
+    size_t tail = sizeof NOTHING_RUN - 1;
+    bool tells = message.size > tail && text_is(text_behind(message, message.size - tail), NOTHING_RUN);
+    if (!tells)
+        return shorten(arena, message, MESSAGE_CHARACTERS_MAX - 3);
+    struct text front = shorten(arena, text_front(message, message.size - tail),
+                                MESSAGE_CHARACTERS_MAX - 3 - tail);
+    return arena_printf(arena, "%.*s" NOTHING_RUN, TEXT_ARGS(front));
 }
 
 static struct error_text start(const char *sqlstate)
@@ -117,6 +130,14 @@ static void say_reject_rule(const struct telling *telling)
     telling->out->detail = arena_printf(telling->arena, "Rule %.*s of policy %.*s rejects it. %.*s",
                                         TEXT_ARGS(rule->name), TEXT_ARGS(policy_name(telling)),
                                         TEXT_ARGS(rule->message));
+}
+
+/* The rule that is in the way. */
+static void say_rule(const struct telling *telling, const struct rule *rule, const char *why)
+{
+    if (rule != NULL)
+        telling->out->detail = arena_printf(telling->arena, "Rule %.*s: %.*s.%s",
+                                            TEXT_ARGS(rule->name), TEXT_ARGS(rule->text), why);
 }
 
 static const char *done_to_column(enum verb verb)
@@ -271,6 +292,23 @@ static void say_rows(const struct telling *telling)
     telling->out->hint = fewer_rows(telling, limit);
 }
 
+/* Of a table that the agent may not select not even the number of its rows is told. */
+static void say_step(const struct telling *telling)
+{
+    const struct plan_step *step = &telling->numbers->costliest;
+    const struct object table = {OBJECT_NAME, step->schema, step->table};
+    struct text told = step->node;
+    if (step->node.size == 0 || (step->table.size > 0 &&
+                                 !policy_may(telling->context->policy, VERB_SELECT, &table)))
+        return;
+    if (step->table.size > 0)
+        told = arena_printf(telling->arena, "%.*s of %.*s (%.0f rows)", TEXT_ARGS(step->node),
+                            TEXT_ARGS(object_text(telling->arena, &table)), step->rows);
+    telling->out->detail =
+        arena_printf(telling->arena, "%.*s Most expensive step: %.*s.",
+                     TEXT_ARGS(telling->out->detail), TEXT_ARGS(told));
+}
+
 static void say_cost(const struct telling *telling)
 {
     const struct action_decision *action = telling->action;
@@ -278,13 +316,16 @@ static void say_cost(const struct telling *telling)
     telling->out->detail =
         arena_printf(telling->arena, "Rule %.*s, max_cost %.10g.",
                      TEXT_ARGS(rule_name(action->nearest)), action->nearest->max_cost);
-    if (!telling->numbers->has_cost) {
+    if (!telling->numbers->has_cost || isinf(telling->numbers->cost)) {
         telling->out->message = arena_printf(
             telling->arena, "pgwicket: the cost of reading %.*s is not known" NOTHING_RUN,
             TEXT_ARGS(telling->object));
-        telling->out->hint = TEXT("The table was never analysed: report that ANALYZE must be run.");
+        telling->out->hint =
+            TEXT("Send it by itself. If that does not help, a table was never analysed: report that "
+                 "ANALYZE must be run.");
         return;
     }
+    say_step(telling);
     telling->out->message = arena_printf(
         telling->arena,
         "pgwicket: query is too expensive (estimated cost %.0f, limit %.10g)" NOTHING_RUN,
@@ -343,24 +384,25 @@ static void say_unbounded_copy(const struct telling *telling)
 static void say_setting(const struct telling *telling)
 {
     struct text problem = TEXT(""), name = telling->decision->subject;
-    const char *command = "SET";
+    enum setting_act act = SETTING_SET;
     if (telling->action != NULL && telling->decision->failed != CONDITION_SETTING)
         name = telling->action->action->object.name;
     for (size_t i = 0; i < telling->shape->setting_count; i++)
         if (text_equal(telling->shape->settings[i].name, name)) {
             (void)setting_judge(telling->arena, telling->context, &telling->shape->settings[i],
                                 &problem);
-            command = telling->shape->settings[i].act == SETTING_SHOW ? "SHOW" : "SET";
+            act = telling->shape->settings[i].act;
         }
+    const char *command = act == SETTING_SHOW ? "SHOW" : (act == SETTING_RESET ? "RESET" : "SET");
     name = shorten(telling->arena, name, 40);
     telling->out->message =
         arena_printf(telling->arena, "pgwicket: %s %.*s is not allowed%s%.*s" NOTHING_RUN, command,
                      TEXT_ARGS(name), problem.size > 0 ? ": " : "",
-                     TEXT_ARGS(shorten(telling->arena, problem, 90)));
+                     TEXT_ARGS(shorten(telling->arena, problem, 105)));
     telling->out->detail =
         arena_printf(telling->arena, "Policy %.*s%s%.*s.", TEXT_ARGS(policy_name(telling)),
                      problem.size > 0 ? ": " : "", TEXT_ARGS(problem));
-    telling->out->hint = text_is(text_from(command), "SHOW")
+    telling->out->hint = act == SETTING_SHOW
                              ? TEXT("Go on without it. SHOW pgwicket.policy lists what is allowed.")
                              : TEXT("Go on without it: the session has the policy's value. SHOW "
                                     "pgwicket.policy lists what is allowed.");
@@ -390,18 +432,51 @@ static void say_introspection(const struct telling *telling)
                    "them.");
 }
 
+static bool is_about_two_phase(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->setting_count; i++)
+        if (text_is(shape->settings[i].name, "transaction_snapshot"))
+            return true;
+    return shape->kind == STATEMENT_TWO_PHASE;
+}
+
+/* Or a statement that names nothing. */
 static void say_two_phase(const struct telling *telling)
 {
+    bool two_phase = is_about_two_phase(telling->shape);
     telling->out->message =
-        TEXT("pgwicket: two-phase commit and imported snapshots are not allowed" NOTHING_RUN);
+        two_phase ? TEXT("pgwicket: two-phase commit and imported snapshots are not allowed" NOTHING_RUN)
+                  : TEXT("pgwicket: a statement that names no object is not allowed" NOTHING_RUN);
+    telling->out->detail =
+        arena_printf(telling->arena, "Policy %.*s: only a rule that allows all on * would open it.",
+                     TEXT_ARGS(policy_name(telling)));
     say_general_hint(telling);
+    if (two_phase)
+        telling->out->hint = TEXT("Use BEGIN and COMMIT in one session, without PREPARE TRANSACTION "
+                                  "and SET TRANSACTION SNAPSHOT.");
+}
+
+/* The first rule that holds or limits; NULL: none does. */
+static const struct rule *limiting_rule(const struct decision *decision)
+{
+    for (size_t i = 0; i < decision->action_count; i++) {
+        const struct action_decision *action = &decision->actions[i];
+        if (action->rule != NULL && (action->verdict == VERDICT_HOLD || action->open_cost >= 0 ||
+                                     action->open_rows != LIMIT_NONE))
+            return action->rule;
+    }
+    return NULL;
 }
 
 static void say_explain_analyze(const struct telling *telling)
 {
+    const struct rule *rule = limiting_rule(telling->decision);
     telling->out->message =
-        TEXT("pgwicket: EXPLAIN ANALYZE would run a statement that has limits or "
-             "needs approval: run it without ANALYZE" NOTHING_RUN);
+        rule != NULL ? TEXT("pgwicket: EXPLAIN ANALYZE would run a statement that has limits or "
+                            "needs approval: run it without ANALYZE" NOTHING_RUN)
+                     : TEXT("pgwicket: EXPLAIN ANALYZE of EXECUTE is not allowed: run it without "
+                            "ANALYZE" NOTHING_RUN);
+    say_rule(telling, rule, "");
     telling->out->hint = TEXT("Plain EXPLAIN shows the plan with its estimates.");
 }
 
@@ -413,6 +488,7 @@ static void say_held_form(const struct telling *telling)
         telling->arena, "pgwicket: %s %s %.*s needs a person's approval, %s" NOTHING_RUN,
         telling->verb, telling->preposition, TEXT_ARGS(telling->object),
         is_copy ? "which COPY cannot wait for" : "so it must be sent by itself");
+    say_rule(telling, telling->action->rule, "");
     telling->out->hint =
         is_copy ? TEXT("Use INSERT or SELECT instead of COPY.")
                 : TEXT("Send the statement directly, without EXPLAIN, PREPARE or DECLARE.");
@@ -425,9 +501,10 @@ static void say_unrehearsable(const struct telling *telling)
                      "pgwicket: %s %s %.*s needs approval, but its effect cannot be shown "
                      "beforehand" NOTHING_RUN,
                      telling->verb, telling->preposition, TEXT_ARGS(telling->object));
-    telling->out->hint =
-        TEXT("Only what a rollback undoes can be tried out for an approver. Report that "
-             "the rule would have to say unrehearsed: hold.");
+    say_rule(telling, telling->action->rule,
+             " Only what a rollback undoes can be tried out for an approver.");
+    telling->out->hint = TEXT("Do not retry or rephrase. Report that the rule would have to say "
+                              "unrehearsed: hold.");
 }
 
 static void say_template_name(const struct telling *telling)
@@ -539,6 +616,7 @@ struct error_text message_rejected(struct arena *arena, const struct decide_cont
         say_setting(&telling);
     else if (say[decision->failed] != NULL &&
              (telling.action != NULL || decision->failed == CONDITION_SETTING ||
+              decision->failed == CONDITION_EXPLAIN_ANALYZE ||
               decision->failed == CONDITION_TEMPLATE_NAME))
         say[decision->failed](&telling);
     else
@@ -547,7 +625,7 @@ struct error_text message_rejected(struct arena *arena, const struct decide_cont
         out.hint = TEXT("The name has no schema, so it could mean this object, which the agent may have "
                         "made: write the schema of the one that is meant, of an operator as "
                         "OPERATOR(pg_catalog.=).");
-    out.message = shorten(arena, out.message, MESSAGE_CHARACTERS_MAX - 3);
+    out.message = fit(arena, out.message);
     return out;
 }
 

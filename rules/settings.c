@@ -113,8 +113,8 @@ static enum setting_verdict judge_timeout(const struct judged *judged)
     if (known && setting_timeout_ms(limit, &most) && (most == 0 || (wanted > 0 && wanted <= most)))
         return SETTING_PASSES;
     return need_rule(judged,
-                     arena_printf(judged->arena, "%.*s may only be lowered, here to at most %.*s%s",
-                                  TEXT_ARGS(use->name), TEXT_ARGS(limit),
+                     arena_printf(judged->arena, "it may only be lowered, here to at most %.*s%s",
+                                  TEXT_ARGS(limit),
                                   known ? "" : "; write an integer with ms, s, min, h or d"));
 }
 
@@ -204,9 +204,9 @@ static enum setting_verdict judge_show(const struct judged *judged)
     if (builtin_setting(use->name).readable)
         return SETTING_PASSES;
     return need_rule(judged, arena_printf(judged->arena,
-                                          "%.*s may be read only where a rule allows set on "
+                                          "it may be read only where a rule allows set on "
                                           "setting:%.*s",
-                                          TEXT_ARGS(use->name), TEXT_ARGS(use->name)));
+                                          TEXT_ARGS(use->name)));
 }
 
 static enum setting_verdict judge_transaction(const struct judged *judged)

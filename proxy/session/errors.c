@@ -31,13 +31,13 @@ struct text error_body_audit(struct session *s)
         TEXT("Not caused by your statement. Stop and report it; try again in a few minutes."), 0);
 }
 
-struct error_text error_paused(struct arena *arena, const struct session_view *view)
+struct error_text error_paused(struct arena *arena, struct instant at, const char *state)
 {
     char when[INSTANT_TEXT_SIZE];
-    instant_to_clock_text(view->paused_at, when);
+    instant_to_clock_text(at, when);
     return (struct error_text){
         .sqlstate = "55PW4",
-        .message = TEXT("pgwicket: this agent is paused by an operator; nothing was run"),
+        .message = arena_printf(arena, "pgwicket: this agent is paused by an operator; %s", state),
         .detail = arena_printf(arena, "Paused at %s.", when),
         .hint = TEXT("Stop working on the database and tell the user. Do not retry until told."),
     };

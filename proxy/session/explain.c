@@ -6,6 +6,7 @@
  */
 #include "proxy/session/internal.h"
 
+#include <ctype.h>
 #include <jansson.h>
 #include <string.h>
 
@@ -72,8 +73,64 @@ static bool writes_unanalysed(const struct shape *shape)
     return false;
 }
 
-bool explain_read(struct text json, const struct shape *shape, struct estimate *estimate)
+/* --- the most expensive step --------------------------------------------------------------------- */
+
+static double own_cost(const json_t *node)
 {
+    double cost = number(node, "Total Cost");
+    size_t index;
+    json_t *child;
+    json_array_foreach(json_object_get(node, "Plans"), index, child) cost -=
+        number(child, "Total Cost");
+    return cost;
+}
+
+static void find_costliest(const json_t *node, int depth, const json_t **found)
+{
+    if (depth > LIMIT_STATEMENT_DEPTH || !json_is_object(node))
+        return;
+    if (*found == NULL || own_cost(node) > own_cost(*found))
+        *found = node;
+    size_t index;
+    json_t *child;
+    json_array_foreach(json_object_get(node, "Plans"), index, child)
+        find_costliest(child, depth + 1, found);
+}
+
+static struct text copied(struct arena *arena, const json_t *node, const char *key)
+{
+    const char *value = json_string_value(json_object_get(node, key));
+    return value != NULL ? arena_text(arena, text_from(value)) : TEXT("");
+}
+
+/* "Bitmap Heap Scan" in lower case. */
+static struct text node_in_words(struct arena *arena, const json_t *node)
+{
+    if (is_text(node, "Node Type", "Seq Scan"))
+        return TEXT("sequential scan");
+    struct text type = copied(arena, node, "Node Type");
+    char *words = arena_allocate(arena, type.size + 1);
+    for (size_t i = 0; i < type.size; i++)
+        words[i] = (char)tolower((unsigned char)type.bytes[i]);
+    return (struct text){words, type.size};
+}
+
+static struct plan_step costliest_step(struct arena *arena, const json_t *plan)
+{
+    const json_t *node = NULL;
+    find_costliest(plan, 0, &node);
+    if (node == NULL)
+        return (struct plan_step){0};
+    return (struct plan_step){.node = node_in_words(arena, node),
+                              .schema = copied(arena, node, "Schema"),
+                              .table = copied(arena, node, "Relation Name"),
+                              .rows = number(node, "Plan Rows")};
+}
+
+bool explain_read(struct arena *arena, struct text json, const struct shape *shape,
+                  struct estimate *estimate)
+{
+    struct plan_step costliest = {0};
     json_t *root = json_loadb(json.bytes, json.size, 0, NULL);
     double rows = 0;
     double cost = -1;
@@ -84,13 +141,17 @@ bool explain_read(struct text json, const struct shape *shape, struct estimate *
     {
         const json_t *plan = json_object_get(query, "Plan");
         double own = number(plan, "Total Cost");
-        cost = own > cost ? own : cost;
+        if (own > cost) {
+            cost = own;
+            costliest = costliest_step(arena, plan);
+        }
         top_rows = number(plan, "Plan Rows");
         rows += written_rows(plan, 0);
     }
     json_decref(root);
     *estimate = (struct estimate){.rows = writes(shape) ? rows : top_rows,
                                   .cost = cost,
+                                  .costliest = costliest,
                                   .unanalysed = writes_unanalysed(shape)};
     return cost >= 0;
 }

@@ -320,8 +320,11 @@ static struct numbers estimate_numbers(struct session *s)
 {
     struct portal *portal = s->gate.portal;
     struct estimate estimate = {.rows = -1, .cost = INFINITY};
-    bool known = explain_read(buffer_text(&s->gate.explain), gate_shape(&s->gate), &estimate);
-    struct numbers numbers = {.has_cost = true, .cost = known ? estimate.cost : (double)INFINITY};
+    bool known = explain_read(&portal->arena, buffer_text(&s->gate.explain), gate_shape(&s->gate),
+                              &estimate);
+    struct numbers numbers = {.has_cost = true,
+                              .cost = known ? estimate.cost : (double)INFINITY,
+                              .costliest = estimate.costliest};
     portal->explain_us = s->port.monotonic_us(s->port.context) - s->gate.started_us;
     if (!known)
         return numbers;

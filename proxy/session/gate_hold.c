@@ -280,6 +280,17 @@ void hold_stop_waiting(struct session *s, bool cancelled)
     gate_show_error(s);
 }
 
+void hold_wait_paused(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    struct error_text error = error_paused(&gate->arena, s->paused_at, "nothing was changed");
+    error.detail = arena_printf(&gate->arena, "%.*s Hold %lld goes on waiting for a person.",
+                                TEXT_ARGS(error.detail), (long long)gate->hold->id);
+    gate->left = false;
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+}
+
 /* --- the run ---------------------------------------------------------------------------------------- */
 
 static const char run_id_sql[] =

@@ -271,6 +271,8 @@ struct session {
     bool catalog_stale;           /* … and it has ended */
     struct text *temporary;       /* in setup_arena: relations that code has left in pg_temp, ever */
     size_t temporary_count, temporary_capacity;
+    bool transaction_paused;      /* a pause ended it, and the client has not been told */
+    struct instant paused_at;
 
     int64_t copy_left;            /* bytes of a CopyData that are still to stream from the client */
     int64_t server_left;          /* … of a DataRow or CopyData from the server */
@@ -503,6 +505,7 @@ void hold_settings_read(struct session *s);
 void hold_answer(struct session *s, struct hold_request *request);
 void hold_changed(struct session *s, const struct hold *hold);
 void hold_stop_waiting(struct session *s, bool cancelled);
+void hold_wait_paused(struct session *s); /* … and a transaction that was left is not begun again */
 void hold_ready(struct session *s);
 void hold_run_identified(struct session *s); /* statement and transaction id are there */
 void hold_error(struct session *s);
@@ -522,9 +525,12 @@ void pins_row(struct session *s, struct text body);
 struct estimate {
     double rows;  /* of all writes together; of the top node for others; < 0: unknown */
     double cost;
+    struct plan_step costliest;
     bool unanalysed; /* a written table has no statistics: rows mean nothing */
 };
-MUST_USE bool explain_read(struct text json, const struct shape *shape, struct estimate *estimate);
+/* Texts of `estimate` live in `arena`. */
+MUST_USE bool explain_read(struct arena *arena, struct text json, const struct shape *shape,
+                           struct estimate *estimate);
 
 /* report.c */
 bool report_statement(struct session *s, const struct judged *judged, const struct portal *portal,
@@ -539,7 +545,8 @@ struct text error_body(struct session *s, const char *sqlstate, struct text mess
                        struct text hint, int position);
 struct text error_body_from(struct session *s, const struct error_text *error, int position);
 struct text error_body_audit(struct session *s);
-struct error_text error_paused(struct arena *arena, const struct session_view *view);
+/* `state`: of the data, "nothing was run". */
+struct error_text error_paused(struct arena *arena, struct instant at, const char *state);
 struct error_text error_hold(struct arena *arena, const struct hold *hold, bool waited);
 
 /* relayed.c: the body for the client, into `out`, of a server's error or notice; always one. */

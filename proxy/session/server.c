@@ -492,12 +492,12 @@ static void on_ready(struct session *s, struct text body)
         outcomes_flush(s, !s->batch_failed, text_from(s->batch_failed ? s->batch_sqlstate : ""));
         s->batch_failed = false;
         relay_ready(s, status);
-        if (s->shutting_down && session_idle(s))
-            session_shutdown(s);
     } else {
         s->batch_failed = false;
         gate_ready(s);
     }
+    if (s->shutting_down && session_idle(s))
+        session_shutdown(s);
 }
 
 /* --- asynchronous messages -------------------------------------------------------------------- */

@@ -125,15 +125,20 @@ void session_end(struct session *s, enum session_end why)
     s->port.close(s->port.context, why);
 }
 
+static void end_with(struct session *s, const struct error_message *error, enum session_end why)
+{
+    buffer_clear(&s->client_out);
+    build_error(&s->client_out, error);
+    to_client(s, buffer_text(&s->client_out));
+    session_end(s, why);
+}
+
 void session_fatal(struct session *s, const char *sqlstate, struct text message,
                    enum session_end why)
 {
     const struct error_message error = {
         .severity = "FATAL", .sqlstate = sqlstate, .message = message};
-    buffer_clear(&s->client_out);
-    build_error(&s->client_out, &error);
-    to_client(s, buffer_text(&s->client_out));
-    session_end(s, why);
+    end_with(s, &error, why);
 }
 
 /* --- waiting ---------------------------------------------------------------------------------- */
@@ -175,6 +180,31 @@ static enum step refuse_function_call(struct session *s)
     return STEP_DONE;
 }
 
+/* The first message after a pause that ended the client's transaction: it believes to be in it still, whether
+ * the pause is over or not. */
+static enum step tell_of_pause(struct session *s, uint8_t type)
+{
+    struct arena arena;
+    arena_init(&arena);
+    s->transaction_paused = false;
+    s->statement_number++;
+    struct error_text error = error_paused(&arena, s->paused_at, "its transaction was rolled back");
+    bool written = report_message(s, "a pause has ended the transaction", error.sqlstate);
+    struct text body = written ? error_body_from(s, &error, 0) : error_body_audit(s);
+    bool whole = type == FRONTEND_QUERY || type == FRONTEND_FUNCTION_CALL;
+    struct request *request = whole ? send_poison_query(s, body) : send_poison(s, body);
+    request->show_as_is = true;
+    arena_release(&arena);
+    return STEP_DONE;
+}
+
+static bool runs_or_prepares(uint8_t type)
+{
+    return type == FRONTEND_QUERY || type == FRONTEND_PARSE || type == FRONTEND_BIND ||
+           type == FRONTEND_DESCRIBE || type == FRONTEND_EXECUTE || type == FRONTEND_CLOSE ||
+           type == FRONTEND_FUNCTION_CALL;
+}
+
 /* While the server skips to Sync it ignores all else; so it is not even sent. */
 static bool ignored_while_skipping(uint8_t type)
 {
@@ -194,6 +224,8 @@ static enum step client_message(struct session *s, const struct frame *frame, st
         return STEP_DONE;
     if (fate_is_open(s) && frame->type != FRONTEND_TERMINATE)
         return session_drain(s);
+    if (s->transaction_paused && runs_or_prepares(frame->type))
+        return tell_of_pause(s, frame->type);
     switch (frame->type) {
     case FRONTEND_QUERY:
         return client_query(s, frame);
@@ -480,15 +512,48 @@ void session_hold_changed(struct session *s, const struct hold *hold)
         hold_changed(s, hold);
 }
 
-void session_paused(struct session *s)
+/* Nothing runs, and nothing that was begun waits for more: the next message can be told of the pause. */
+static bool may_stay_paused(const struct session *s)
 {
-    if (s->state == SESSION_CLOSED)
-        return;
+    return (s->state == SESSION_READY || s->state == SESSION_REFRESHING) && s->queue.count == 0 &&
+           !s->batch_open && !s->cancelling && !s->shutting_down;
+}
+
+static void end_transaction(struct session *s)
+{
+    s->transaction_paused = true;
+    send_injected(s, PURPOSE_NONE, TEXT("ROLLBACK"));
+    send_sync(s, ROLE_INJECTED);
+}
+
+static void end_paused(struct session *s)
+{
+    struct arena arena;
+    arena_init(&arena);
     /* The server would not notice the end of the connection before its statement is done. */
     if (queue_head(&s->queue) != NULL && !s->cancelling)
         s->port.cancel_server(s->port.context);
-    session_fatal(s, "55PW4", TEXT("pgwicket: this agent is paused by an operator"),
-                  SESSION_END_ADMIN);
+    struct error_text error = error_paused(&arena, s->paused_at, "what was running was cancelled");
+    const struct error_message fatal = {.severity = "FATAL",
+                                        .sqlstate = error.sqlstate,
+                                        .message = error.message,
+                                        .detail = error.detail,
+                                        .hint = error.hint};
+    end_with(s, &fatal, SESSION_END_ADMIN);
+    arena_release(&arena);
+}
+
+void session_paused(struct session *s)
+{
+    s->paused_at = s->port.now(s->port.context);
+    if (s->state == SESSION_CLOSED)
+        return;
+    if (session_waiting(s))
+        hold_wait_paused(s);
+    else if (!may_stay_paused(s))
+        end_paused(s);
+    else if (s->status != 'I')
+        end_transaction(s);
 }
 
 void session_shutdown(struct session *s)

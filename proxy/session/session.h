@@ -117,7 +117,9 @@ bool session_cancel_requested(struct session *session);
 void session_cancel_done(struct session *session);
 void session_hold_answer(struct session *session, struct hold_request *request); /* frees it */
 void session_hold_changed(struct session *session, const struct hold *hold);
-void session_paused(struct session *session);   /* the agent has been paused: stop at once */
+/* The agent has been paused: what runs is cancelled and its session ends; an open transaction is rolled back,
+ * a wait for a person ends, and the session stays, to be told so at its next message. */
+void session_paused(struct session *session);
 void session_shutdown(struct session *session); /* ends at the next moment outside a transaction */
 void session_client_gone(struct session *session);
 void session_server_gone(struct session *session); /* connection lost without a FATAL */

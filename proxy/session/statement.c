@@ -91,7 +91,7 @@ static uint32_t *types_of_parse(struct arena *arena, const struct parse_message 
 static void reject_paused(struct judged *judged)
 {
     judged->judgement.verdict = VERDICT_REJECT;
-    judged->judgement.error = error_paused(&judged->arena, &judged->view);
+    judged->judgement.error = error_paused(&judged->arena, judged->view.paused_at, "nothing was run");
 }
 
 /* A template whose SQL the upstream does not take. */

@@ -653,14 +653,6 @@ Test(session, a_server_that_goes_leaves_the_hold_released_or_to_be_asked_for)
     }
 }
 
-Test(session, a_pause_ends_it)
-{
-    hold(HELD);
-    session_paused(rig.session);
-    saw("NE(55PW4)", NULL);
-    cr_assert_eq(rig.end, SESSION_END_ADMIN);
-}
-
 Test(session, a_shutdown_waits_for_a_transaction)
 {
     rig_run(&rig, rig_query(&rig, "BEGIN"));
