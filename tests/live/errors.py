@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -34,8 +35,8 @@ POLICY = """
         on: [shop.order_items]
         where: required
 """
-# By these words drivers and pools recognise a lost connection.
-LOST = re.compile("connection|server closed|terminat|shutting down|timed? ?out|broken pipe|socket|network|EOF", re.I)
+# By these words drivers and pools recognise a lost connection; a setting's name is none.
+LOST = re.compile("connection|server closed|terminat|shutting down|(?<!_)time[d ]*out|broken pipe|socket|network|EOF", re.I)
 
 # What is sent; SQLSTATE, MESSAGE, DETAIL and HINT, of which N stands for a number.
 CASES = [
@@ -46,8 +47,8 @@ CASES = [
      "pgwicket: result is longer than 20 rows; stopped, the rows received so far are incomplete",
      "Rule policy.1, max_rows 20.", "Filter more, add LIMIT 20, or aggregate."),
     ("SELECT count(*) FROM orders", "54000",
-     "pgwicket: query is too expensive (estimated cost N, limit 20); nothing was run", "Rule policy.2, max_cost 20.",
-     "Filter on an indexed column: shop.orders(id), shop.orders(customer_id), shop.orders(order_date)."),
+     "pgwicket: query is too expensive (estimated cost N, limit 20); nothing was run", "Rule policy.2, max_cost 20. "
+     "Most expensive step: sequential scan of shop.orders (N rows).", "Filter on an indexed column: shop.orders(id), shop.orders(customer_id), shop.orders(order_date)."),
     ("UPDATE order_items SET qty = 1 WHERE id < 10", "54000",
      "pgwicket: UPDATE of shop.order_items would change 9 rows, limit 2; rolled back, nothing was changed",
      "Rule policy.3, max_rows 2. Real number: 9.", "Narrow the WHERE, or work in ranges of the key (id)."),
@@ -59,6 +60,29 @@ CASES = [
      "get the result", None,
      "Do not rephrase and do not send it in a loop: tell the user it waits for approval. If this was part of a "
      "transaction, run the whole transaction again after release."),
+    ("SHOW work_mem", "42501",
+     "pgwicket: SHOW work_mem is not allowed: it may be read only where a rule allows set on setting:work_mem; "
+     "nothing was run", "Policy policy: it may be read only where a rule allows set on setting:work_mem.",
+     "Go on without it. SHOW pgwicket.policy lists what is allowed."),
+    ("SET statement_timeout = '1h'", "42501",
+     "pgwicket: SET statement_timeout is not allowed: it may only be lowered, here to at most 30s; nothing was run",
+     "Policy policy: it may only be lowered, here to at most 30s.",
+     "Go on without it: the session has the policy's value. SHOW pgwicket.policy lists what is allowed."),
+    ("PREPARE p AS DELETE FROM order_items WHERE id = 1", "42501",
+     "pgwicket: DELETE on shop.order_items needs a person's approval, so it must be sent by itself; nothing was run",
+     "Rule policy.5: hold delete on shop.order_items, where: required.",
+     "Send the statement directly, without EXPLAIN, PREPARE or DECLARE."),
+    ("EXPLAIN ANALYZE DELETE FROM order_items WHERE id = 1", "42501",
+     "pgwicket: EXPLAIN ANALYZE would run a statement that has limits or needs approval: run it without ANALYZE; "
+     "nothing was run", "Rule policy.5: hold delete on shop.order_items, where: required.",
+     "Plain EXPLAIN shows the plan with its estimates."),
+    ("PREPARE TRANSACTION 'x'", "42501",
+     "pgwicket: two-phase commit and imported snapshots are not allowed; nothing was run",
+     "Policy policy: only a rule that allows all on * would open it.",
+     "Use BEGIN and COMMIT in one session, without PREPARE TRANSACTION and SET TRANSACTION SNAPSHOT."),
+    ("SELECT 1" + " + 1" * 600, "54001", "pgwicket: statement is too deeply nested to check (limit 500 levels); nothing was run",
+     "Limits: 1 MiB of text, 500 levels of nesting, 1000 statements.",
+     "Split it into several statements, or replace long chains of OR or + by IN (...) or a VALUES list."),
     ("SELEC 1", "42601", 'syntax error at or near "SELEC"', None, None),
 ]
 
@@ -69,7 +93,7 @@ def general(text):
     """Numbers that differ from run to run become N."""
     if text is None:
         return None
-    return re.sub(r"(?<=cost )\d+(?=,)|(?<=hold )\d+|(?<=hold\()\d+", "N", text)
+    return re.sub(r"(?<=\()\d+(?= rows)|(?<=cost )\d+(?=,)|(?<=hold )\d+|(?<=hold\()\d+", "N", text)
 
 
 def test_each_error_to_the_letter():
@@ -117,6 +141,24 @@ def test_a_refusal_carries_its_reason():
         code, text = message_of(connection, f"EXECUTE pgwicket_hold({number})")
         check(code in ("55PW2", "55PW5"), code)
         check(text.startswith(f"pgwicket: hold {number} was ") and "refused" in text, text)
+
+
+def test_a_pause_is_told_to_who_is_idle():
+    with closing(running.connect()) as idle, closing(running.connect()) as inside:
+        inside.autocommit = False
+        inside.cursor().execute("SELECT id FROM customers WHERE id = 1")
+        running.command("pause", "agent")
+        try:
+            time.sleep(0.5)
+            equal(message_of(idle, "SELECT 1"),
+                  ("55PW4", "pgwicket: this agent is paused by an operator; nothing was run"))
+            equal(message_of(inside, "COMMIT"),
+                  ("55PW4", "pgwicket: this agent is paused by an operator; its transaction was rolled back"))
+        finally:
+            running.command("resume", "agent")
+        for connection in (idle, inside):
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT 1")
 
 
 if __name__ == "__main__":
