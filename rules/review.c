@@ -455,6 +455,18 @@ static bool policy_names(const struct policy *policy, const struct relation *rel
     return false;
 }
 
+/* PostgreSQL asks for the owner of a table to do this with it, so the policy wants one. */
+static bool policy_needs_owner(const struct policy *policy, const struct relation *relation)
+{
+    static const enum verb of_owners[] = {VERB_ALTER, VERB_DROP, VERB_GRANT, VERB_COMMENT,
+                                          VERB_MAINTAIN};
+    const struct object object = object_of(relation);
+    for (size_t i = 0; i < ARRAY_SIZE(of_owners); i++)
+        if (policy_may(policy, of_owners[i], &object))
+            return true;
+    return false;
+}
+
 void review_owner(struct review *review, const struct policy *policy, struct text agent,
                   struct place place)
 {
@@ -464,7 +476,7 @@ void review_owner(struct review *review, const struct policy *policy, struct tex
         const struct relation *relation =
             catalog_relation_by_oid(review->catalog, rights->tables[i].relation);
         if (relation != NULL && rights->tables[i].owner && !rights->superuser &&
-            policy_names(policy, relation))
+            policy_names(policy, relation) && !policy_needs_owner(policy, relation))
             names_add(&owned, name_of(review, relation));
     }
     bool any = owned.count > 0;

@@ -43,6 +43,18 @@ static const struct setting_rule *policy_setting(const struct decide_context *co
     return NULL;
 }
 
+/* A pinned default_transaction_* binds each transaction, too: BEGIN READ WRITE is another spelling. */
+static const struct setting_rule *binding_setting(const struct judged *judged, struct text *value)
+{
+    const struct text name = judged->use->name;
+    const struct setting_rule *rule = policy_setting(judged->context, name, value);
+    if (rule != NULL || !text_starts_with(name, "transaction_"))
+        return rule;
+    rule = policy_setting(judged->context,
+                          arena_printf(judged->arena, "default_%.*s", TEXT_ARGS(name)), value);
+    return rule != NULL && rule->pinned ? rule : NULL;
+}
+
 static enum setting_verdict reject(const struct judged *judged, struct text problem)
 {
     *judged->problem = problem;
@@ -157,11 +169,20 @@ static enum setting_verdict judge_by_class(const struct judged *judged)
                                           TEXT_ARGS(use->name)));
 }
 
+static enum setting_verdict judge_pinned(const struct judged *judged, struct text pinned)
+{
+    const struct setting_use *use = judged->use;
+    if (setting_values_equal(use->name, use->value, pinned))
+        return SETTING_PASSES;
+    return reject(judged, arena_printf(judged->arena, "%.*s is pinned by the policy",
+                                       TEXT_ARGS(use->name)));
+}
+
 static enum setting_verdict judge_set(const struct judged *judged)
 {
     const struct setting_use *use = judged->use;
     struct text pinned;
-    const struct setting_rule *rule = policy_setting(judged->context, use->name, &pinned);
+    const struct setting_rule *rule = binding_setting(judged, &pinned);
     bool is_pin = (rule != NULL && rule->pinned) || setting_always_pinned(use->name);
     if (use->value_unknown && is_pin)
         return reject(judged, arena_printf(judged->arena, "%.*s is pinned, and its new value is not "
@@ -174,19 +195,21 @@ static enum setting_verdict judge_set(const struct judged *judged)
     if (setting_always_pinned(use->name))
         return judge_always_pinned(judged);
     if (rule != NULL && rule->pinned)
-        return setting_values_equal(use->name, use->value, pinned)
-                   ? SETTING_PASSES
-                   : reject(judged, arena_printf(judged->arena, "%.*s is pinned by the policy",
-                                                 TEXT_ARGS(use->name)));
+        return judge_pinned(judged, pinned);
     return text_is(use->name, "search_path") ? judge_search_path(judged) : judge_by_class(judged);
 }
 
 /*
- * A session's start value is the policy's own, so going back to it is safe. transaction_read_only is
- * the exception: its reset value is off, whatever the session's default is.
+ * A session's start value is the policy's own, so going back to it is safe. Those of the transaction
+ * are the exception: they go back to the server's values, whatever the session's defaults are.
  */
 static enum setting_verdict judge_reset(const struct judged *judged)
 {
+    struct text pinned;
+    if (text_starts_with(judged->use->name, "transaction_") &&
+        binding_setting(judged, &pinned) != NULL)
+        return reject(judged, arena_printf(judged->arena, "%.*s is pinned by the policy",
+                                           TEXT_ARGS(judged->use->name)));
     if (!text_is(judged->use->name, "transaction_read_only"))
         return SETTING_PASSES;
     return policy_reads_only(judged->context->policy)
@@ -211,7 +234,10 @@ static enum setting_verdict judge_show(const struct judged *judged)
 
 static enum setting_verdict judge_transaction(const struct judged *judged)
 {
-    struct text name = judged->use->name;
+    struct text name = judged->use->name, pinned;
+    const struct setting_rule *rule = binding_setting(judged, &pinned);
+    if (rule != NULL && rule->pinned)
+        return judge_pinned(judged, pinned);
     if (is_read_only(name))
         return judge_read_only(judged);
     if (text_is(name, "transaction_isolation") || text_is(name, "transaction_deferrable") ||

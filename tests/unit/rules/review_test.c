@@ -276,6 +276,11 @@ Test(review, tells_tables_that_the_role_owns)
         only(&review),
         "the database role of agent bot, \"app\", owns shop.orders: row security does not "
         "bind an owner, and nothing in the database keeps it from altering them");
+    struct rule more[] = {rule, test_rule(VERDICT_HOLD, "alter on shop.orders")};
+    struct policy altering = test_policy(more, ARRAY_SIZE(more));
+    review = review_with(&rights);
+    review_owner(&review, &altering, TEXT("bot"), (struct place){1, 1});
+    cr_assert_eq(review.count, 0, "a policy that alters its tables needs their owner");
     rights.superuser = true;
     review = review_with(&rights);
     review_owner(&review, &policy, TEXT("bot"), (struct place){1, 1});

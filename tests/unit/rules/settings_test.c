@@ -168,6 +168,43 @@ Test(settings, a_policys_own_default_cannot_undo_read_only)
     cr_assert(text_is(at_start(&context, "default_transaction_read_only"), "on"));
 }
 
+static const struct {
+    enum setting_act act;
+    const char *name, *value;
+    enum setting_verdict verdict;
+} of_transactions[] = {
+    {SETTING_TRANSACTION, "transaction_read_only", "on", SETTING_PASSES},
+    {SETTING_TRANSACTION, "transaction_read_only", "off", SETTING_REJECTED},
+    {SETTING_SET_LOCAL, "transaction_read_only", "off", SETTING_REJECTED},
+    {SETTING_SET, "transaction_read_only", NULL, SETTING_REJECTED},
+    {SETTING_SET, "default_transaction_read_only", "off", SETTING_REJECTED},
+    {SETTING_RESET, "transaction_read_only", "", SETTING_REJECTED},
+    {SETTING_RESET, "default_transaction_read_only", "", SETTING_PASSES},
+    {SETTING_TRANSACTION, "transaction_isolation", "serializable", SETTING_PASSES},
+    {SETTING_TRANSACTION, "transaction_isolation", "read committed", SETTING_REJECTED},
+    {SETTING_RESET, "transaction_isolation", "", SETTING_REJECTED},
+    {SETTING_TRANSACTION, "default_transaction_isolation", "read committed", SETTING_REJECTED},
+    {SETTING_TRANSACTION, "default_transaction_read_only", "off", SETTING_REJECTED},
+    {SETTING_TRANSACTION, "transaction_deferrable", "on", SETTING_PASSES},
+    {SETTING_RESET, "transaction_deferrable", "", SETTING_PASSES},
+};
+
+Test(settings, a_pinned_default_of_transactions_binds_each_of_them)
+{
+    given[0] = (struct setting_rule){
+        .name = TEXT("default_transaction_read_only"), .value = TEXT("on"), .pinned = true};
+    given[1] = (struct setting_rule){.name = TEXT("default_transaction_isolation"),
+                                     .value = TEXT("serializable"),
+                                     .pinned = true};
+    given[2] = (struct setting_rule){.name = TEXT("default_transaction_deferrable"),
+                                     .value = TEXT("off")};
+    for (size_t i = 0; i < ARRAY_SIZE(of_transactions); i++)
+        cr_expect_eq(judge(WRITER, of_transactions[i].act, of_transactions[i].name,
+                           of_transactions[i].value),
+                     of_transactions[i].verdict, "case %zu: %s = %s", i, of_transactions[i].name,
+                     of_transactions[i].value);
+}
+
 Test(settings, of_the_startup_packet_pass_like_set)
 {
     const struct decide_context reader = {&policies[READER], NULL, NULL};
