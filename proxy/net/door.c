@@ -411,9 +411,12 @@ static void enter(struct conn *conn)
     enum enter_result result = agents_enter(server_agents(conn->shared), conn->agent);
     conn->entered = result == ENTER_OK;
     if (result == ENTER_TOO_MANY)
-        door_fatal(conn, "53300", TEXT("pgwicket: too many sessions of this agent"));
+        door_fatal(conn, "53300",
+                   TEXT("pgwicket: too many sessions of this agent are open; close one, then try again"));
     else if (result == ENTER_PAUSED)
-        door_fatal(conn, "55PW4", TEXT("pgwicket: this agent is paused by an operator"));
+        door_fatal(conn, "55PW4",
+                   TEXT("pgwicket: this agent is paused by an operator; stop working on the database "
+                        "and do not retry until told"));
     else if (server_draining(conn->shared))
         door_fatal(conn, "57P03", TEXT("the database system is shutting down"));
     else if (!known || view.catalog == NULL || view.refused[0] != '\0')

@@ -88,25 +88,39 @@ static struct error_text refused(struct arena *arena, const struct hold *hold)
     };
 }
 
+static const char *const over[HOLD_STATE_COUNT] = {
+    [HOLD_RUNNING] = "is running in another session, claimed at",
+    [HOLD_EXECUTED] = "was already executed at",
+    [HOLD_EXPIRED] = "was not decided in time and expired at",
+    [HOLD_LAPSED] = "was released but not run in time, and lapsed at",
+    [HOLD_DRIFTED] = "was replaced by another, as the data had changed, at",
+    [HOLD_FAILED] = "failed when it ran, and changed nothing, at",
+    [HOLD_UNKNOWN] = "ended in an unknown state at",
+};
+
+static struct text what_next(enum hold_state state)
+{
+    if (state == HOLD_EXPIRED || state == HOLD_LAPSED)
+        return TEXT("Ask the user whether it is still wanted; only then send the statement again.");
+    if (state == HOLD_RUNNING || state == HOLD_UNKNOWN)
+        return TEXT("Do not run it again: it may have changed the data. Report it to the user.");
+    return TEXT("Do not run it again. If the same change is needed once more, say so to the user.");
+}
+
 static struct error_text is_over(struct arena *arena, const struct hold *hold)
 {
     char when[INSTANT_TEXT_SIZE];
     struct instant at = hold->finished.us != 0 ? hold->finished : hold->decided;
     instant_to_clock_text(at.us != 0 ? at : hold->expires, when);
+    const char *what = over[hold->state];
     struct text tag = hold->outcome_tag;
-    struct text what = hold->state == HOLD_RUNNING   ? TEXT("is running in another session")
-                       : hold->state == HOLD_UNKNOWN ? TEXT("ended in an unknown state")
-                                                     : TEXT("was already");
-    bool named = hold->state != HOLD_RUNNING && hold->state != HOLD_UNKNOWN;
     return (struct error_text){
         .sqlstate = "55PW5",
-        .message = arena_printf(arena, "pgwicket: hold %lld %.*s%s%s at %s%s%.*s%s; nothing was run now",
-                                (long long)hold->id, TEXT_ARGS(what), named ? " " : "",
-                                named ? hold_state_name(hold->state) : "", when,
+        .message = arena_printf(arena, "pgwicket: hold %lld %s %s%s%.*s%s; nothing was run now",
+                                (long long)hold->id, what != NULL ? what : "was over at", when,
                                 tag.size > 0 ? " (" : "", TEXT_ARGS(tag), tag.size > 0 ? ")" : ""),
         .detail = arena_text(arena, hold->outcome_error),
-        .hint = TEXT("Do not run it again. If the same change is needed once more, say so to the "
-                     "user."),
+        .hint = what_next(hold->state),
     };
 }
 
