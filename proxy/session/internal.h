@@ -344,8 +344,8 @@ void execute_relay(struct session *s, struct portal *portal, struct portal *coun
 
 /* What FETCH reads, or EXECUTE runs: a portal for counting (the caller releases it), or NULL with
  * `error` filled if there is no such thing or it may not run. */
-struct portal *session_target(struct session *s, const struct judged *judged,
-                              const struct shape *shape, struct error_text *error);
+struct portal *session_target(struct session *s, struct judged *judged, const struct shape *shape,
+                              struct error_text *error);
 /* A name was not found, or what was found may have changed: STEP_WAIT once, for a fresh catalog. */
 enum step session_refresh_for(struct session *s, const struct judged *judged);
 /* The same before a prepared statement is bound: only what this session did counts. */

@@ -112,8 +112,16 @@ enum step session_refresh_for(struct session *s, const struct judged *judged)
                               needs_newest_catalog(judged) || needs_fresh_catalog(s, judged)));
 }
 
-struct portal *session_target(struct session *s, const struct judged *judged,
-                              const struct shape *shape, struct error_text *error)
+/* An error outlives the judgement that it is of. */
+static void keep_error(struct arena *arena, struct error_text *error)
+{
+    error->message = arena_text(arena, error->message);
+    error->detail = arena_text(arena, error->detail);
+    error->hint = arena_text(arena, error->hint);
+}
+
+struct portal *session_target(struct session *s, struct judged *judged, const struct shape *shape,
+                              struct error_text *error)
 {
     if (judged->view.policy->transparent)
         return NULL;
@@ -140,6 +148,8 @@ struct portal *session_target(struct session *s, const struct judged *judged,
     struct portal *portal = NULL;
     if (judge_may_execute(&again->judgement, judged_gated(again), error))
         portal = portal_new(again);
+    else
+        keep_error(&judged->arena, error);
     judged_release(again);
     return portal;
 }

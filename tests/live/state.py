@@ -1,11 +1,13 @@
 """State that moves: what a name means is judged for all that it could mean by the time it is used."""
 import os
+import signal
+import string
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import pgwire
-from live import equal, main
+from live import check, equal, eventually, main
 from wicket import AGENT_SECRET, CONFIGURATION, Database, Wicket
 
 # Tables of its own in dev, temporary tables, and the shop's orders to read and, row by row, to write.
@@ -48,6 +50,16 @@ CALLER = """
         on: [shop.orders]
       - allow: [call]
         on: [shop.leaves_a_table, shop.moves_the_path]
+"""
+
+# Runs code that it writes itself.
+DOER = """
+    search_path: [shop]
+    rules:
+      - allow: [select]
+        on: ["shop.*"]
+      - allow: [code]
+        on: ["language:plpgsql"]
 """
 
 SETUP = """
@@ -254,6 +266,77 @@ def test_a_function_that_moves_the_path_ends_the_session():
             equal(codes(replies), ["42501"])
 
 
+def answers_until_closed(c):
+    replies = []
+    try:
+        while True:
+            replies.append(c.read())
+    except pgwire.Closed:
+        return replies
+
+
+MOVES = (
+    "DO $$BEGIN PERFORM set_config('search_path', 'public', false); END$$",
+    "DO $$BEGIN EXECUTE 'SET search_path = public'; END$$",
+    "DO $$BEGIN PERFORM set_config('standard_conforming_strings', 'off', false); END$$",
+    "DO $$BEGIN EXECUTE 'SET row_security = off'; END$$",
+)
+
+
+def test_a_block_that_moves_what_judging_goes_by_ends_the_session():
+    before = orders()
+    for move in MOVES:
+        for ask in simple, extended:
+            with connection("doer") as c:
+                fine(c, "SELECT id FROM shop.orders LIMIT 1", ask=ask)
+                c.send(pgwire.query(move) if ask == simple else pgwire.parse(move) + pgwire.bind() + pgwire.execute() + pgwire.SYNC)
+                c.send(pgwire.query("SELECT id FROM shop.orders LIMIT 1"))
+                replies = answers_until_closed(c)
+                equal(codes(replies), ["42501"], move)
+                equal([r for r in replies if r.kind == "D"], [], move)
+        with connection("doer") as c:
+            fine(c, "BEGIN")
+            c.send(pgwire.query(move), pgwire.query("SELECT id FROM shop.orders LIMIT 1"))
+            equal(codes(answers_until_closed(c)), ["42501"], move)
+    equal(orders(), before)
+
+
+# With the setting off, the first literal ends before the DELETE.
+TWO_READINGS = "SELECT 'a\\'' AS a; DELETE FROM shop.orders; --' AS b"
+
+
+def test_what_comes_in_the_same_write_is_read_as_it_was_judged():
+    before = orders()
+    off = "SET standard_conforming_strings = off"
+    with connection("caller") as c:
+        c.send(pgwire.query(off), pgwire.query(TWO_READINGS))
+        equal(codes(c.answers()), ["42501"])
+        check("E" not in pgwire.kinds(c.answers()), "it is one SELECT")
+        batch = b"".join(pgwire.parse(sql) + pgwire.bind() + pgwire.execute() for sql in (off, TWO_READINGS))
+        equal(codes(c.run(batch + pgwire.SYNC)), ["42501"])
+        refused(c, "SELECT set_config('standard_conforming_strings', 'off', false)")
+    for move in MOVES:
+        with connection("doer") as c:
+            c.send(pgwire.query(move), pgwire.query(TWO_READINGS))
+            replies = answers_until_closed(c)
+            equal((codes(replies), [r for r in replies if r.kind == "D"]), (["42501"], []), move)
+        with connection("doer") as c:
+            c.send(b"".join(pgwire.parse(sql) + pgwire.bind() + pgwire.execute() for sql in (move, TWO_READINGS)) +
+                   pgwire.SYNC)
+            replies = answers_until_closed(c)
+            equal([r for r in replies if r.kind == "D"], [], move)
+    equal(orders(), before)
+
+
+def test_a_pipeline_behind_a_call_is_judged_behind_it():
+    with connection("caller") as c:
+        c.send(b"".join(pgwire.parse(sql) + pgwire.bind() + pgwire.execute()
+                        for sql in ("SELECT shop.moves_the_path()", "SELECT id FROM orders")) + pgwire.SYNC)
+        replies = answers_until_closed(c)
+        equal(len([r for r in replies if r.kind == "D"]), 1, "only the function's own row")
+        check(codes(replies) != [], "an error")
+
+
 # --- prepared statements --------------------------------------------------------------------------------
 
 
@@ -279,6 +362,23 @@ def test_a_pipeline_behind_what_changes_objects_is_judged_behind_it():
     equal(orders(), before)
 
 
+def test_a_prepared_statement_is_judged_by_the_policy_of_now():
+    narrower = agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
+                      ("caller", CALLER.replace('"shop.*"', "shop.products")), ("doer", DOER))
+    with connection("caller") as c:
+        fine(c, "PREPARE s AS SELECT id FROM shop.orders LIMIT 1", "EXECUTE s")
+        equal(codes(c.run(pgwire.parse("SELECT id FROM shop.orders LIMIT 1", name="w") + pgwire.SYNC)), [])
+        running.configure(string.Template(narrower).substitute(running.values))
+        running.signal(signal.SIGHUP)
+        try:
+            eventually(lambda: codes(simple(c, "EXECUTE s")) == ["42501"], "the new policy")
+            equal(codes(c.run(pgwire.bind(statement="w") + pgwire.execute() + pgwire.SYNC)), ["42501"])
+        finally:
+            running.configure()
+            running.signal(signal.SIGHUP)
+        eventually(lambda: codes(simple(c, "EXECUTE s")) == [], "the old policy")
+
+
 # --- names ------------------------------------------------------------------------------------------------
 
 
@@ -289,7 +389,9 @@ def test_names_are_compared_as_the_server_reads_them():
                  'SELECT id FROM U&"sh\\006fp".U&"order!0073" UESCAPE \'!\' LIMIT 1', ask=ask)
             refused(c, 'SELECT id FROM U&"sh\\006fp".customers', 'SELECT id FROM "Shop".orders',
                     f"SELECT id FROM {database.name}.shop.customers", "SELECT * FROM shop.orders_id_seq",
-                    "SELECT * FROM shop.orders_pkey", ask=ask)
+                    "SELECT * FROM shop.orders_pkey", "SELECT id FROM ONLY shop.customers",
+                    "SELECT * FROM shop.point3", ask=ask)
+            fine(c, "SELECT id FROM ONLY shop.orders LIMIT 1", ask=ask)
     each_protocol(scenario)
 
 
@@ -312,6 +414,6 @@ if __name__ == "__main__":
     with Database() as database:
         database.ask(SETUP.replace("DATABASE_NAME", database.name))
         with Wicket(database, configuration=agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
-                                                     ("caller", CALLER))) as running:
+                                                     ("caller", CALLER), ("doer", DOER))) as running:
             code = main(globals())
     sys.exit(code)
