@@ -70,6 +70,8 @@ struct relation {
     bool has_rules;     /* rules other than a view's own ON SELECT */
     bool has_triggers;  /* user triggers of any kind */
     bool row_security;
+    bool reading_calls; /* its policies call functions outside pg_catalog */
+    bool writing_calls; /* so do its defaults, checks, indexes, or partition key */
     double rows;        /* reltuples; < 0 where never analysed */
     uint32_t table;     /* of an index: the relation it is on; else 0 */
     const struct column *columns;
@@ -177,6 +179,10 @@ const struct function *catalog_all_functions(const struct catalog *catalog, size
 /* Can a key prove how many rows of the relation match? Children have keys of their own, and rules
  * may turn one write into others. */
 bool relation_has_proof(const struct relation *relation);
+
+/* Whether functions outside pg_catalog run, unseen by the statement, when the relation is read or, with
+ * `writes`, written: those above, a view's own, checks of its columns' domains. Not triggers and rules. */
+bool relation_runs_code(const struct catalog *catalog, const struct relation *relation, bool writes);
 
 /* All functions (aggregates, procedures included) of this name in any schema, but for those in
  * pg_catalog and information_schema that the server came with: *count of them from the returned

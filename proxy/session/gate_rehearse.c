@@ -16,18 +16,30 @@
 
 /* --- may it be rehearsed? ---------------------------------------------------------------------------- */
 
-static struct text table_problem(struct arena *arena, const struct relation *relation)
+/* `written`: its rows change or go; `stored`: new ones come, too. */
+static struct text table_problem(struct arena *arena, const struct catalog *catalog,
+                                 const struct relation *relation, bool written, bool stored)
 {
     const char *what = NULL;
     if (relation->kind == 'f')
         what = "is a foreign table";
-    else if (relation->has_triggers)
+    else if (written && relation->has_triggers)
         what = "has triggers";
-    else if (relation->has_rules)
+    else if (written && relation->has_rules)
         what = "has rules";
+    else if (relation_runs_code(catalog, relation, stored))
+        what = "runs functions of its own";
     return what == NULL ? (struct text){0}
                         : arena_printf(arena, "not rehearsed: %.*s.%.*s %s", TEXT_ARGS(relation->schema),
                                        TEXT_ARGS(relation->name), what);
+}
+
+static bool only_deletes(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (shape->actions[i].verb == VERB_INSERT || shape->actions[i].verb == VERB_UPDATE)
+            return false;
+    return true;
 }
 
 static struct text reach_problem(struct arena *arena, const struct shape *shape,
@@ -38,24 +50,27 @@ static struct text reach_problem(struct arena *arena, const struct shape *shape,
     reach_find_all(arena, shape, catalog, &reach);
     for (size_t i = 0; i < reach.count && problem.size == 0; i++) {
         const struct relation *relation = catalog_relation_by_oid(catalog, reach.tables[i].oid);
+        bool stored = reach.tables[i].action != NULL || !only_deletes(shape);
         if (relation != NULL)
-            problem = table_problem(arena, relation);
+            problem = table_problem(arena, catalog, relation, true, stored);
     }
     return problem;
 }
 
-static struct text action_problem(struct arena *arena, const struct shape *shape)
+static struct text action_problem(struct arena *arena, const struct shape *shape,
+                                  const struct catalog *catalog)
 {
-    for (size_t i = 0; i < shape->action_count; i++) {
+    struct text problem = {0};
+    for (size_t i = 0; i < shape->action_count && problem.size == 0; i++) {
         const struct action *action = &shape->actions[i];
-        bool writes = action->verb == VERB_INSERT || action->verb == VERB_UPDATE ||
-                      action->verb == VERB_DELETE;
+        bool writes = verb_is_write(action->verb);
         if (writes && action->relation == NULL)
             return TEXT("not rehearsed: its table is not in the catalog");
-        if (writes && action->relation->kind == 'v' && action->relation->has_triggers)
-            return table_problem(arena, action->relation);
+        if (action->relation != NULL)
+            problem = table_problem(arena, catalog, action->relation, writes,
+                                    writes && action->verb != VERB_DELETE);
     }
-    return (struct text){0};
+    return problem;
 }
 
 struct text rehearsal_problem(struct session *s)
@@ -74,7 +89,7 @@ struct text rehearsal_problem(struct session *s)
     if (portal->estimate_rows > (double)view->policy->rehearse_max_rows)
         return arena_printf(&gate->arena, "not rehearsed: the planner expects %.0f rows, limit %" PRId64,
                             portal->estimate_rows, view->policy->rehearse_max_rows);
-    struct text problem = action_problem(&gate->arena, shape);
+    struct text problem = action_problem(&gate->arena, shape, view->catalog);
     return problem.size > 0 ? problem : reach_problem(&gate->arena, shape, view->catalog);
 }
 

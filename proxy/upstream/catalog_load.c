@@ -104,6 +104,22 @@ static const struct {
     {"triggers", read_triggers,
      "SELECT DISTINCT tgrelid FROM pg_catalog.pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid"},
 
+    {"functions of relations", read_relation_calls,
+     "SELECT DISTINCT part.relation, part.class = 'pg_catalog.pg_policy'::regclass FROM ("
+     "  SELECT adrelid, 'pg_catalog.pg_attrdef'::regclass, oid FROM pg_catalog.pg_attrdef "
+     "  UNION ALL SELECT conrelid, 'pg_catalog.pg_constraint'::regclass, oid "
+     "    FROM pg_catalog.pg_constraint WHERE conrelid <> 0 AND contype <> 'f' "
+     "  UNION ALL SELECT indrelid, 'pg_catalog.pg_class'::regclass, indexrelid "
+     "    FROM pg_catalog.pg_index "
+     "  UNION ALL SELECT partrelid, 'pg_catalog.pg_class'::regclass, partrelid "
+     "    FROM pg_catalog.pg_partitioned_table "
+     "  UNION ALL SELECT polrelid, 'pg_catalog.pg_policy'::regclass, oid "
+     "    FROM pg_catalog.pg_policy) part (relation, class, object) "
+     "JOIN pg_catalog.pg_depend d ON d.classid = part.class AND d.objid = part.object "
+     "  AND d.deptype = 'n' AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, "
+     "  'pg_catalog.pg_operator'::regclass) "
+     "ORDER BY part.relation"},
+
     {"view sources", read_view_sources,
      "SELECT r.ev_class, d.refobjid, d.refobjsubid FROM pg_catalog.pg_rewrite r "
      "JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass "

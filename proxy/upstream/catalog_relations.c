@@ -261,7 +261,7 @@ void read_parents(struct reading *reading, const PGresult *result)
     for_each_relation(reading, result, read_parent_run);
 }
 
-/* --- rules and triggers --------------------------------------------------------------------- */
+/* --- rules, triggers, functions ------------------------------------------------------------- */
 
 void read_rules(struct reading *reading, const PGresult *result)
 {
@@ -278,5 +278,18 @@ void read_triggers(struct reading *reading, const PGresult *result)
         struct relation_draft *draft = find_relation(reading, row_oid(reading, result, row, 0));
         if (draft != NULL)
             draft->relation.has_triggers = true;
+    }
+}
+
+void read_relation_calls(struct reading *reading, const PGresult *result)
+{
+    for (int row = 0; row < PQntuples(result); row++) {
+        struct relation_draft *draft = find_relation(reading, row_oid(reading, result, row, 0));
+        if (draft == NULL)
+            continue;
+        if (row_bool(result, row, 1))
+            draft->relation.reading_calls = true;
+        else
+            draft->relation.writing_calls = true;
     }
 }

@@ -116,6 +116,7 @@ void read_foreign_keys(struct reading *reading, const PGresult *result);
 void read_parents(struct reading *reading, const PGresult *result);
 void read_rules(struct reading *reading, const PGresult *result);
 void read_triggers(struct reading *reading, const PGresult *result);
+void read_relation_calls(struct reading *reading, const PGresult *result);
 void read_view_sources(struct reading *reading, const PGresult *result);
 void read_view_references(struct reading *reading, const PGresult *result);
 void read_view_nodes(struct reading *reading, const PGresult *result);

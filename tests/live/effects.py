@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from live import check, equal, eventually, main
-from wicket import Sender, wicket
+from wicket import SERVER_PORT, SERVER_SOCKET, Sender, wicket
 
 POLICY = """
     search_path: [shop, e]
@@ -15,7 +15,7 @@ POLICY = """
     limits: {pending: unlimited, waiting: unlimited, sessions: unlimited, rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
-        on: [shop.*, e.*]
+        on: [shop.*, e.*, e.own_view]
       - allow: [insert]
         on: [e.free]
       - hold: [insert, update, delete]
@@ -202,6 +202,58 @@ def test_rows_and_sequences_are_shown():
     check(sender.result().error is None, sender.error)
 
 
+# What a table runs by itself need not stay within the transaction: here it adds to e.outside over a connection of its own.
+OUTSIDE = """
+CREATE EXTENSION IF NOT EXISTS dblink SCHEMA public;
+CREATE FUNCTION e.leave(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER AS $$BEGIN
+    PERFORM public.dblink_exec('host=SOCKET port=PORT user=postgres dbname=DATABASE', 'INSERT INTO e.outside VALUES (1)');
+    RETURN i; END$$;
+CREATE FUNCTION e.leave_again() RETURNS int LANGUAGE sql VOLATILE AS $$SELECT e.leave(1 + (random() * 9)::int)$$;
+CREATE DOMAIN e.leaving AS int CHECK (e.leave(VALUE) > 0);
+CREATE TYPE e.pair AS (a int, b e.leaving);
+CREATE TABLE e.own_default (id int PRIMARY KEY, d int DEFAULT e.leave_again());
+CREATE TABLE e.own_check (id int PRIMARY KEY CHECK (e.leave(id) > 0));
+CREATE TABLE e.own_generated (id int PRIMARY KEY, g int GENERATED ALWAYS AS (e.leave(id)) STORED);
+CREATE TABLE e.own_index (id int PRIMARY KEY);
+CREATE INDEX ON e.own_index (e.leave(id));
+CREATE TABLE e.own_predicate (id int PRIMARY KEY);
+CREATE INDEX ON e.own_predicate (id) WHERE e.leave(id) > 0;
+CREATE TABLE e.own_partitions (id int) PARTITION BY RANGE (e.leave(id));
+CREATE TABLE e.own_partition PARTITION OF e.own_partitions DEFAULT;
+CREATE TABLE e.own_domain (id int PRIMARY KEY, v e.leaving);
+CREATE TABLE e.own_domains (id int PRIMARY KEY, v e.leaving[]);
+CREATE TABLE e.own_row (id int PRIMARY KEY, v e.pair);
+CREATE TABLE e.own_policy (id int PRIMARY KEY);
+INSERT INTO e.own_policy VALUES (7);
+ALTER TABLE e.own_policy ENABLE ROW LEVEL SECURITY;
+CREATE POLICY p ON e.own_policy USING (e.leave(id) > 0);
+CREATE VIEW e.own_view AS SELECT e.leave(id) AS id FROM e.parent;
+CREATE TABLE e.own_less (id int PRIMARY KEY, d int DEFAULT e.leave_again() CHECK (e.leave(d) > 0));
+INSERT INTO e.own_less VALUES (1, 1);
+GRANT ALL ON ALL TABLES IN SCHEMA e TO agent;
+"""
+OWN_CODE = [f"INSERT INTO e.own_{what} (id) VALUES (1)" for what in ("default", "check", "generated", "index", "predicate",
+                                                                   "partitions", "domain", "domains", "row")]
+OWN_CODE += ["DELETE FROM e.own_policy WHERE id = 7", "DELETE FROM e.keyless WHERE a IN (SELECT id FROM e.own_view)",
+             "UPDATE e.own_less SET d = 2 WHERE id = 1"]
+
+
+def test_what_a_table_runs_by_itself_is_not_rehearsed():
+    for sql in OWN_CODE:
+        sender, hold = send(sql)
+        equal(hold["effect"]["known"], False, sql)
+        equal(database.value("SELECT count(*) FROM e.outside"), 0, sql)
+        running.command("refuse", hold["id"], "--reason", "enough", "--digest", hold["digest"])
+        sender.result()
+
+
+def test_what_does_not_run_is_no_obstacle():
+    sender, hold = send("DELETE FROM e.own_less WHERE id = 1")
+    equal((hold["effect"]["known"], database.value("SELECT count(*) FROM e.outside")), (True, 0))
+    release(hold)
+    check(sender.result().error is None, sender.error)
+
+
 DRIFTS = [
     ("DELETE FROM e.parent WHERE id BETWEEN 800 AND 803", "DELETE FROM e.parent WHERE id = 801"),
     ("DELETE FROM e.parent WHERE name = 'q'", "UPDATE e.parent SET name = 'q' WHERE id = 811"),
@@ -239,6 +291,10 @@ def test_a_drift_commits_nothing():
 if __name__ == "__main__":
     with wicket(POLICY) as (database, running):
         database.ask(SCHEMA)
+        for name, value in (("SOCKET", SERVER_SOCKET), ("PORT", SERVER_PORT), ("DATABASE", database.name)):
+            OUTSIDE = OUTSIDE.replace(name, value)
+        for sql in ("CREATE TABLE e.outside (id int)", OUTSIDE, "TRUNCATE e.outside"):
+            database.ask(sql)
         running.stop()
         running.start()
         keys = {table: key_of(table) for table in tables()}
