@@ -4,6 +4,10 @@
  */
 #include "rules/open.h"
 
+#include "proxy/base/limits.h"
+
+#include <string.h>
+
 bool policy_opens_everything(const struct policy *policy)
 {
     if (policy->observe || policy->transparent)
@@ -50,6 +54,25 @@ bool relation_is_open(struct arena *arena, const struct decide_context *context,
     return may_select(arena, context, relation, columns, relation->column_count);
 }
 
+static bool is_system_schema(struct text schema)
+{
+    return text_is(schema, "pg_catalog") || text_is(schema, "information_schema");
+}
+
+bool catalog_is_open(struct arena *arena, const struct decide_context *context)
+{
+    size_t count = 0, looked_at = 0;
+    const struct relation *all =
+        context->catalog != NULL ? catalog_all_relations(context->catalog, &count) : NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (is_system_schema(all[i].schema) || strchr("rpvmf", all[i].kind) == NULL)
+            continue;
+        if (++looked_at > LIMIT_OPEN_RELATIONS || !relation_is_open(arena, context, &all[i]))
+            return false;
+    }
+    return looked_at > 0;
+}
+
 bool column_is_open(struct arena *arena, const struct decide_context *context,
                     const struct relation *relation, struct text column)
 {
@@ -84,16 +107,28 @@ static bool is_open(const struct reach *reach, const struct relation *relation)
     return relation != NULL && relation_is_open(reach->arena, reach->context, relation);
 }
 
-/* Reading it runs nothing of its owner's; a foreign server reports in its own words. */
-static bool reads_plainly(const struct relation *relation)
+/* A foreign server reports in its own words, and names its host: also of a child that is one. */
+static bool is_local(const struct reach *reach, const struct relation *relation)
 {
-    return relation->kind != 'f' && !relation->row_security;
+    size_t count;
+    const struct relation *const *children =
+        catalog_children(reach->context->catalog, reach->arena, relation, &count);
+    for (size_t i = 0; i < count; i++)
+        if (children[i]->kind == 'f')
+            return false;
+    return relation->kind != 'f';
+}
+
+/* Reading it runs nothing of its owner's. */
+static bool reads_plainly(const struct reach *reach, const struct relation *relation)
+{
+    return is_local(reach, relation) && !relation->row_security;
 }
 
 static bool writes_plainly(struct reach *reach, const struct relation *relation)
 {
     reach->triggers = reach->triggers || relation->has_triggers;
-    return reads_plainly(relation) && !relation->has_rules;
+    return reads_plainly(reach, relation) && !relation->has_rules;
 }
 
 static bool parents_are_open(const struct reach *reach, const struct relation *relation)
@@ -172,9 +207,7 @@ static bool change_is_open(struct reach *reach, const struct relation *relation)
 /* Catalogs: what may be read of them was decided column by column. */
 static bool is_catalog(const struct action *action)
 {
-    return action->object.kind == OBJECT_NAME &&
-           (text_is(action->object.schema, "pg_catalog") ||
-            text_is(action->object.schema, "information_schema"));
+    return action->object.kind == OBJECT_NAME && is_system_schema(action->object.schema);
 }
 
 static bool action_is_open(struct reach *reach, const struct action *action)
@@ -187,7 +220,7 @@ static bool action_is_open(struct reach *reach, const struct action *action)
     switch (action->verb) {
     case VERB_SELECT:
     case VERB_LOCK:
-        return reads_plainly(relation);
+        return reads_plainly(reach, relation);
     case VERB_INSERT:
         return insert_is_open(reach, relation);
     case VERB_UPDATE:

@@ -15,6 +15,12 @@ bool policy_opens_everything(const struct policy *policy);
 bool relation_is_open(struct arena *arena, const struct decide_context *context,
                       const struct relation *relation);
 
+/*
+ * Is every table and view of the catalog, those of the system aside? Then also what functions and
+ * triggers may touch. A catalog of more than LIMIT_OPEN_RELATIONS is not looked through: closed.
+ */
+bool catalog_is_open(struct arena *arena, const struct decide_context *context);
+
 /* May the agent select this one column? */
 bool column_is_open(struct arena *arena, const struct decide_context *context,
                     const struct relation *relation, struct text column);

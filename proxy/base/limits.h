@@ -95,6 +95,10 @@ enum {
     /* Notices of a rehearsal that are shown. */
     LIMIT_REHEARSAL_NOTICES = 20,
 
+    /* Tables that are looked through to see whether all of them are open, at each error: agents can
+     * cause many, and each table costs microseconds. */
+    LIMIT_OPEN_RELATIONS = 1000,
+
     /* Rows of a held statement of which a digest (32 bytes) is kept until they are compared. */
     LIMIT_MEASURED_ROWS = 1000 * 1000,
 

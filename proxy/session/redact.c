@@ -42,15 +42,20 @@ static bool is_in(struct text text, struct text word)
     return false;
 }
 
+static bool has_class(struct text sqlstate, const char *const *classes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_starts_with(sqlstate, classes[i]))
+            return true;
+    return false;
+}
+
 /* Errors about names and definitions, which quote no row: here the agent's words may be said again.
  * Of others they may not, else a statement full of guesses would learn which of them is right. */
 static bool quotes_no_values(struct text sqlstate)
 {
     static const char *const classes[] = {"0A", "2B", "3F", "42", "55"};
-    for (size_t i = 0; i < ARRAY_SIZE(classes); i++)
-        if (text_starts_with(sqlstate, classes[i]))
-            return true;
-    return false;
+    return has_class(sqlstate, classes, ARRAY_SIZE(classes));
 }
 
 static bool is_object_name(struct arena *arena, const struct action *action, struct text word)
@@ -212,6 +217,23 @@ static bool is_owners(const struct error_fields *fields)
     return text_is(fields->routine, "exec_stmt_raise");
 }
 
+/* About the session alone: its transaction, and the names that the client has given in it to
+ * statements, portals, cursors and savepoints. What a function does comes with a context. */
+static bool is_of_session(const struct error_fields *fields)
+{
+    static const char *const classes[] = {"25",    "26",    "34",    "3B",
+                                          "08P01", "42P03", "42P05", "57014"};
+    return fields->context.size == 0 && !is_owners(fields) &&
+           has_class(fields->sqlstate, classes, ARRAY_SIZE(classes));
+}
+
+/* In the words of a foreign server's library, which need not quote hosts, ports and users. */
+static bool is_of_foreign_server(const struct error_fields *fields)
+{
+    static const char *const classes[] = {"08", "HV"};
+    return has_class(fields->sqlstate, classes, ARRAY_SIZE(classes)) && !is_of_session(fields);
+}
+
 static struct text behind(struct text text, const char *part)
 {
     const char *found = memmem(text.bytes, text.size, part, strlen(part));
@@ -264,9 +286,12 @@ static bool is_of_no_trigger(const struct error_fields *fields)
 static bool is_open(const struct redacting *redacting)
 {
     const struct redact_scope *scope = redacting->scope;
+    if (is_of_session(redacting->fields))
+        return true;
     if (scope->context == NULL)
         return false;
-    if (policy_opens_everything(scope->context->policy))
+    if (policy_opens_everything(scope->context->policy) ||
+        catalog_is_open(redacting->arena, scope->context))
         return true;
     enum opening opening = scope->statement_count > 0 ? OPENING_ALL : OPENING_NONE;
     for (size_t i = 0; i < scope->statement_count && opening != OPENING_NONE; i++) {
@@ -335,6 +360,8 @@ static struct text readable_message(const struct redacting *redacting)
     const struct error_fields *fields = redacting->fields;
     if (fields->position > 0 || is_owners(fields) || is_own_input(redacting->scope, fields))
         return fields->message;
+    if (is_of_foreign_server(fields))
+        return TEXT("the server of a foreign table cannot be reached or has failed");
     return without_closed_end(redacting, without_closed_pieces(redacting, fields->message));
 }
 

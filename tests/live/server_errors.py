@@ -13,6 +13,7 @@ from wicket import AGENT_SECRET, ALLOW_ALL, SERVER_PORT, Database, Wicket
 
 GROUND = """
 CREATE EXTENSION IF NOT EXISTS btree_gist SCHEMA public;
+CREATE EXTENSION IF NOT EXISTS postgres_fdw SCHEMA public;
 CREATE SCHEMA e;
 CREATE TABLE e.veiled_kinds (veiled_id int PRIMARY KEY);
 CREATE TABLE e.veiled_log (id int DEFAULT 1, veiled_why text NOT NULL);
@@ -62,8 +63,14 @@ REVOKE ALL ON e.veiled_raw FROM agent;
 ALTER TABLE e.ledger OWNER TO agent;
 GRANT CREATE ON SCHEMA e TO agent;
 ANALYZE;
+CREATE SERVER veiled_far FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '127.0.0.1', port '1');
+CREATE USER MAPPING FOR agent SERVER veiled_far OPTIONS (user 'veiled', password 'TREASURE');
+CREATE FOREIGN TABLE e.far (id int) SERVER veiled_far;
+CREATE TABLE e.spread (id int) PARTITION BY LIST (id);
+CREATE FOREIGN TABLE e.spread_far PARTITION OF e.spread DEFAULT SERVER veiled_far;
+GRANT ALL ON e.far, e.spread, e.spread_far TO agent;
 """
-TABLES = "[e.people, e.strict, e.codes, e.rooms, e.pets, e.parts, e.told, e.small, e.narrow]"
+TABLES = "[e.people, e.strict, e.codes, e.rooms, e.pets, e.parts, e.told, e.small, e.narrow, e.far, e.spread]"
 
 
 def closing_policy(introspection="reject", limit=""):
@@ -101,11 +108,19 @@ POLICIES = {
       - allow: [insert, update, delete]
         on: [e.*]
 """,
+    "each_schema": """
+    search_path: [e]
+    rules:
+      - allow: [select]
+        on: [e.*, shop.*]
+      - allow: [insert, update, delete]
+        on: [e.*]
+""",
     "these_tables": """
     search_path: [e]
     rules:
       - allow: [select, insert, update, delete]
-        on: [e.people, e.narrow, e.veiled_notes, e.pets, e.veiled_kinds]
+        on: [e.people, e.narrow, e.veiled_notes, e.pets, e.veiled_kinds, e.spread]
 """,
 }
 CONFIGURATION = """
@@ -119,6 +134,7 @@ agents:
     "policies:\n" + "".join(f"  {name}:\n{policy.strip(chr(10))}\n" for name, policy in POLICIES.items())
 
 LEFT_OUT = "Names and values that the policy does not open are left out."
+FAILED = "the server of a foreign table cannot be reached or has failed"
 
 # What is sent, the server's SQLSTATE, MESSAGE and DETAIL as the agent gets them under a policy that closes.
 CASES = [
@@ -159,6 +175,8 @@ CASES = [
     ("INSERT INTO e.small VALUES (11, 'x')", "44000", 'new row violates check option for view "small"',
      "Failing row contains (11, x)."),
     ("INSERT INTO e.narrow VALUES (1, 'too long')", "22001", "value too long for type character varying(5)", None),
+    ("SELECT id FROM e.far", "08001", FAILED, LEFT_OUT),
+    ("SELECT id FROM e.spread", "08001", FAILED, LEFT_OUT),
     ("SELECT 1 / 0 FROM e.people", "22012", "division by zero", None),
     ("INSERT INTO e.people (id, name, age) VALUES (8, 'x', 'many')", "22P02",
      'invalid input syntax for type integer: "many"', None),
@@ -208,7 +226,7 @@ def the_error(answers, sql):
 
 def tells_nothing(fields, sql):
     for letter, value in fields.items():
-        for secret in ("veiled", "TREASURE", "77001"):
+        for secret in ("veiled", "TREASURE", "77001", "127.0.0.1"):
             if secret in value and not (letter == "M" and value in sql):
                 raise AssertionError(f"{sql}: field {letter} tells {value!r}")
 
@@ -359,6 +377,42 @@ def test_a_policy_that_opens_everything_changes_nothing():
 
 def test_a_policy_that_opens_every_table_changes_nothing():
     unchanged("every_table")
+
+
+def notices(connection, sql):
+    return [a.fields() for a in connection.run(pgwire.query(sql)) if a.kind == "N"]
+
+
+def test_a_notice_is_whole_where_every_table_is_open():
+    with connect_directly() as direct:
+        expected = notices(direct, "INSERT INTO e.told VALUES (61, 'notice')")
+        direct.run(pgwire.query("DELETE FROM e.told"))
+    check("W" in expected[0], "the server sends a context")
+    for agent in ("every_table", "each_schema"):
+        with connect(agent) as connection:
+            equal(notices(connection, "INSERT INTO e.told VALUES (61, 'notice')"), expected, agent)
+            connection.run(pgwire.query("DELETE FROM e.told"))
+
+
+def test_a_foreign_table_is_as_open_as_its_server_is_not():
+    sql = "SELECT id FROM e.spread"
+    with connect("these_tables") as connection:
+        matches(the_error(as_query(connection, sql), sql), "08001", FAILED, LEFT_OUT, sql)
+    with connect("each_schema") as connection, connect_directly() as direct:
+        equal(as_query(connection, sql)[0].fields(), as_query(direct, sql)[0].fields())
+
+
+def test_a_name_of_the_clients_own_is_told():
+    with connect("closing") as connection, connect_directly() as direct:
+        for messages in ([pgwire.describe("S", "nothing")], [pgwire.describe("P", "nothing")],
+                         [pgwire.execute("nothing")], [pgwire.bind(statement="nothing")],
+                         [pgwire.query("EXECUTE nothing")], [pgwire.query("FETCH 1 FROM nothing")],
+                         [pgwire.query("BEGIN; ROLLBACK TO nothing")], [pgwire.query("CLOSE nothing")],
+                         [pgwire.parse("SELECT 1", "twice"), pgwire.parse("SELECT 1", "twice")],
+                         [pgwire.query("PREPARE twice AS SELECT 1")]):
+            sync = [] if messages[0][:1] == b"Q" else [pgwire.SYNC]
+            found, expected = (pgwire.errors(c.run(*messages, *sync)) for c in (connection, direct))
+            equal(found, expected, str(messages))
 
 
 def test_tables_that_are_open_to_their_last_column_change_nothing():

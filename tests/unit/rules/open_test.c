@@ -129,6 +129,52 @@ Test(open, is_not_what_an_owners_code_may_do)
     cr_expect_eq(opening_of(&policy, VERB_UPDATE, "child"), OPENING_NONE);
 }
 
+Test(open, is_a_catalog_of_which_every_table_is)
+{
+    static const struct {
+        const char *rule;
+        bool expected;
+    } cases[] = {
+        {"select on shop.*", true},
+        {"select on shop.parent shop.child shop.far", false},
+        {"select on shop.parent shop.child shop.grandchild shop.far", true},
+        {"insert on shop.*", false},
+    };
+    family(true, true);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct policy policy = opening(cases[i].rule);
+        const struct decide_context context = {&policy, catalog, NULL};
+        cr_expect_eq(catalog_is_open(&test_arena, &context), cases[i].expected, "case %zu", i);
+    }
+    struct policy policy = opening("select on shop.*");
+    const struct decide_context unknown = {&policy, NULL, NULL};
+    cr_expect_not(catalog_is_open(&test_arena, &unknown));
+}
+
+Test(open, is_no_table_on_a_foreign_server_nor_the_parent_of_one)
+{
+    for (int child_is_foreign = 0; child_is_foreign < 2; child_is_foreign++) {
+        catalog = catalog_new();
+        struct relation *parent = table(PARENT, "parent"), *child = table(CHILD, "child");
+        static const uint32_t parents[] = {PARENT};
+        parent->has_children = true;
+        child->parents = parents;
+        child->parent_count = 1;
+        child->kind = child_is_foreign ? 'f' : 'r';
+        catalog_add_relation(catalog, parent);
+        catalog_add_relation(catalog, child);
+        catalog_seal(catalog, (struct instant){0}, 150000);
+        struct policy policy = opening("select on shop.*");
+        enum opening expected = child_is_foreign ? OPENING_NONE : OPENING_ALL;
+        cr_expect_eq(opening_of(&policy, VERB_SELECT, "parent"), expected);
+        cr_expect_eq(opening_of(&policy, VERB_INSERT, "parent"), expected);
+        cr_expect_eq(opening_of(&policy, VERB_DELETE, "parent"), expected);
+        cr_expect_eq(opening_of(&policy, VERB_SELECT, "child"), expected);
+        catalog_release(catalog);
+    }
+    catalog = NULL;
+}
+
 Test(open, is_no_statement_that_runs_what_others_left)
 {
     static const struct {

@@ -172,6 +172,28 @@ static const struct {
     {"SELECT id FROM people",
      "VERROR|C22P02|Minvalid \"x\"|WCOPY people, line 3, column id: \"x\"|",
      "SERROR|VERROR|C22P02|Minvalid \"...\"|" LEFT_OUT},
+    /* About the session's own statements, portals, cursors, savepoints: as it is; what an owner's
+     * function does with some is reported with a context. */
+    {"SELECT id FROM people", "SERROR|VERROR|C26000|Mprepared statement \"s\" does not exist|L1|",
+     "SERROR|VERROR|C26000|Mprepared statement \"s\" does not exist|L1|"},
+    {"SELECT id FROM people", "SERROR|VERROR|C42P05|Mprepared statement \"s\" already exists|",
+     "SERROR|VERROR|C42P05|Mprepared statement \"s\" already exists|"},
+    {"SELECT id FROM people", "SERROR|VERROR|C34000|Mportal \"secret\" does not exist|WPL f()|",
+     "SERROR|VERROR|C34000|Mportal \"...\" does not exist|" LEFT_OUT},
+    {"SELECT id FROM people", "VERROR|C26000|Mno|Dsecret|Rexec_stmt_raise|",
+     "SERROR|VERROR|C26000|Mno|" LEFT_OUT},
+    {"SELECT id FROM people", "SERROR|VERROR|C57014|Mcanceling statement due to user request|L1|",
+     "SERROR|VERROR|C57014|Mcanceling statement due to user request|L1|"},
+    {"SELECT id FROM people", "VERROR|C57014|Mcanceling statement|WSQL statement \"secret\"|",
+     "SERROR|VERROR|C57014|Mcanceling statement|"},
+    /* A foreign server's words, which need not quote hosts. */
+    {"SELECT id FROM people",
+     "VERROR|C08006|Mconnection to server at \"db7\" (10.1.1.7), port 5432 failed|Dat db7|",
+     "SERROR|VERROR|C08006|Mthe server of a foreign table cannot be reached or has "
+     "failed|" LEFT_OUT},
+    {"SELECT id FROM people", "VERROR|CHV00L|Maccess denied for 'root'@'10.1.1.7'|",
+     "SERROR|VERROR|CHV00L|Mthe server of a foreign table cannot be reached or has "
+     "failed|" LEFT_OUT},
 };
 
 Test(redact, leaves_what_is_open)
@@ -193,6 +215,8 @@ Test(redact, tells_nothing_when_nothing_is_known)
     cr_expect_str_eq(
         shown("VERROR|C23503|Mviolates \"key\"|DKey (ssn)=(1)|sshop|tpeople|nkey|", &at_commit),
         "SERROR|VERROR|C23503|Mviolates \"...\"|" LEFT_OUT);
+    const char *own = "SERROR|VERROR|C34000|Mportal \"p\" does not exist|L1|";
+    cr_expect_str_eq(shown(own, &nothing), own);
 }
 
 Test(redact, changes_nothing_where_all_is_open)
