@@ -70,10 +70,10 @@ PINNED = {"client_encoding": ("UTF8", "LATIN1"), "standard_conforming_strings": 
 SPELLINGS = {
     "SET": "SET {name} = '{value}'", "SET SESSION": "SET SESSION {name} TO '{value}'",
     "SET LOCAL": "BEGIN; SET LOCAL {name} TO '{value}'; COMMIT", "quoted": "SET {quoted} = '{value}'",
-    "set_config": "SELECT set_config('{name}', '{value}', false)",
+    "set_config": "SELECT pg_catalog.set_config('{name}', '{value}', false)",
     "set_config, local": "SELECT pg_catalog.set_config('{name}'::text, '{value}', true)",
-    "set_config, hidden": "SELECT (SELECT id FROM shop.orders WHERE set_config('{name}', '{value}', false) IS NULL)",
-    "prepared": "PREPARE p AS SELECT set_config('{name}', '{value}', false)",
+    "set_config, hidden": "SELECT (SELECT id FROM shop.orders WHERE pg_catalog.set_config('{name}', '{value}', false) IS NULL)",
+    "prepared": "PREPARE p AS SELECT pg_catalog.set_config('{name}', '{value}', false)",
     "ALTER ROLE": "ALTER ROLE agent SET {name} = '{value}'",
     "ALTER ROLE IN DATABASE": "ALTER ROLE ALL IN DATABASE shop SET {name} TO '{value}'",
     "ALTER DATABASE": "ALTER DATABASE shop SET {name} TO '{value}'",
@@ -170,7 +170,7 @@ ALIASES = [  # statement, verdict without a rule for settings, verdict with one
     ("SET app.tenant TO DEFAULT", "allow", "allow"), ("RESET app.tenant", "allow", "allow"),
     ("SET work_mem FROM CURRENT", "reject", "allow"), ("SET app.tenant FROM CURRENT", "reject", "reject"),
     ("SET jit FROM CURRENT", "allow", "allow"), ("SET client_min_messages = debug5", "reject", "allow"),
-    ("SELECT set_config('jit', $1, false)", "allow", "allow"),
+    ("SELECT pg_catalog.set_config('jit', $1, false)", "allow", "allow"),
     ("SELECT set_config('app.tenant', $1, false)", "reject", "reject"),
     ("SELECT set_config('app.tenant', '1' || '8', false)", "reject", "reject"),
     ("SELECT set_config('app.' || 'tenant', '18', false)", "reject", "reject"),
@@ -187,7 +187,7 @@ ALIASES = [  # statement, verdict without a rule for settings, verdict with one
     ("BEGIN READ WRITE", "allow", "allow"), ("BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE", "allow", "allow"),
     ("SET TRANSACTION READ WRITE", "allow", "allow"), ("SET TRANSACTION SNAPSHOT 'x'", "reject", "reject"),
     ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", "allow", "allow"),
-    ("SHOW data_directory", "reject", "allow"), ("SELECT current_setting('data_directory')", "reject", "allow"),
+    ("SHOW data_directory", "reject", "allow"), ("SELECT pg_catalog.current_setting('data_directory')", "reject", "allow"),
     ("SHOW ALL", "reject", "reject"), ("SHOW app.tenant", "reject", "allow"),
 ]
 
@@ -208,7 +208,7 @@ def session(user, **parameters):
 
 
 def in_effect(connection, name):
-    rows = [a for a in connection.run(pgwire.query(f"SELECT current_setting('{name}')")) if a.kind == "D"]
+    rows = [a for a in connection.run(pgwire.query(f"SELECT pg_catalog.current_setting('{name}')")) if a.kind == "D"]
     return rows[0].values()[0].decode() if rows else None
 
 
