@@ -32,6 +32,17 @@ static int64_t rows_of(const json_t *table)
     return sum;
 }
 
+/* " public.old (48213 rows), 3 more" */
+static void summarize_objects(struct buffer *out, const json_t *objects)
+{
+    const json_t *first = json_array_get(objects, 0);
+    buffer_printf(out, " %s %s", hold_word(first, "kind"), hold_word(first, "name"));
+    if (json_is_integer(json_object_get(first, "rows")))
+        buffer_printf(out, " with %" PRId64 " rows", number(first, "rows"));
+    if (json_array_size(objects) > 1)
+        buffer_printf(out, ", %zu more", json_array_size(objects) - 1);
+}
+
 static void summarize_tables(struct buffer *out, const json_t *tables)
 {
     int64_t more = 0;
@@ -56,7 +67,7 @@ void hold_summary(struct buffer *out, const json_t *hold)
     else if (json_array_size(tables) > 0)
         summarize_tables(out, tables);
     else if (json_array_size(objects) > 0)
-        buffer_printf(out, " %s", hold_word(json_array_get(objects, 0), "name"));
+        summarize_objects(out, objects);
 }
 
 /* A value as JSON, strings without quotes; cut where it is long. */
@@ -112,15 +123,64 @@ static void print_table(FILE *out, const json_t *table)
     }
 }
 
+static bool is_lost(const char *change)
+{
+    return strcmp(change, "dropped") == 0 || strcmp(change, "emptied") == 0;
+}
+
+static void print_size(FILE *out, int64_t bytes)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    size_t unit = 0;
+    for (; bytes >= 10240 && unit + 1 < ARRAY_SIZE(units); unit++)
+        bytes /= 1024;
+    fprintf(out, ", %" PRId64 " %s", bytes, units[unit]);
+}
+
+/* "   dropped  view shop.totals, cascade: of shop.old". */
 static void print_object(FILE *out, const json_t *object)
 {
-    fprintf(out, "  %s", terminal_style(out, STYLE_BAD));
-    print_word(out, object, "change");
-    fputs(terminal_style(out, STYLE_PLAIN), out);
+    const char *change = hold_word(object, "change");
+    fprintf(out, "  %s%9s%s ", terminal_style(out, is_lost(change) ? STYLE_BAD : STYLE_BOLD),
+            change, terminal_style(out, STYLE_PLAIN));
     print_if_any(out, " ", object, "kind");
     print_if_any(out, " ", object, "name");
+    if (json_is_integer(json_object_get(object, "rows")))
+        fprintf(out, ", %" PRId64 " row%s lost", number(object, "rows"),
+                number(object, "rows") == 1 ? "" : "s");
+    if (number(object, "bytes") > 0)
+        print_size(out, number(object, "bytes"));
     print_if_any(out, ", ", object, "via");
+    print_if_any(out, " of ", object, "parent");
+    print_if_any(out, ": ", object, "detail");
     fputc('\n', out);
+}
+
+/* Only those that make others wait who read or write. */
+static void print_locks(FILE *out, const json_t *locks)
+{
+    static const char *const modes[][2] = {
+        {"access exclusive", "nobody else can read or write"},
+        {"exclusive", "nobody else can write"},
+        {"share row exclusive", "nobody else can write"},
+        {"share", "nobody else can write"},
+    };
+    for (size_t mode = 0; mode < ARRAY_SIZE(modes); mode++) {
+        bool first = true;
+        size_t i;
+        const json_t *lock;
+        json_array_foreach(locks, i, lock)
+        {
+            if (strcmp(hold_word(lock, "mode"), modes[mode][0]) != 0)
+                continue;
+            if (first)
+                fprintf(out, "  While it runs %s:", modes[mode][1]);
+            print_if_any(out, first ? " " : ", ", lock, "table");
+            first = false;
+        }
+        if (!first)
+            fputc('\n', out);
+    }
 }
 
 static void print_not_undone(FILE *out, const json_t *list)
@@ -199,8 +259,10 @@ static void print_effect(FILE *out, const json_t *hold)
     const json_t *item;
     json_array_foreach(json_object_get(effect, "tables"), i, item) print_table(out, item);
     json_array_foreach(json_object_get(effect, "objects"), i, item) print_object(out, item);
+    print_locks(out, json_object_get(effect, "locks"));
     print_estimate(out, hold);
-    if (strcmp(hold_word(effect, "bound"), "counts") == 0)
+    if (strcmp(hold_word(effect, "bound"), "counts") == 0 &&
+        json_array_size(json_object_get(effect, "tables")) > 0)
         fputs("  Bound by counts only: the rows themselves may be others when it runs.\n", out);
     print_not_undone(out, json_object_get(effect, "not_undone"));
     print_sample(out, json_object_get(effect, "rows"));

@@ -32,7 +32,9 @@ static bool every_table_in(const struct effect *a, const struct effect *b)
 static bool same_object(const struct effect_object *a, const struct effect_object *b)
 {
     return text_equal(a->kind, b->kind) && text_equal(a->name, b->name) &&
-           text_equal(a->change, b->change) && a->rows == b->rows;
+           text_equal(a->change, b->change) && text_equal(a->via, b->via) &&
+           text_equal(a->parent, b->parent) && text_equal(a->detail, b->detail) &&
+           a->rows == b->rows;
 }
 
 /* Both are in the order of the server's list, which follows names. */
@@ -68,7 +70,8 @@ int64_t effect_rows(const struct effect *effect, bool with_triggers)
     return rows;
 }
 
-/* --- words ------------------------------------------------------------------------------------- */
+/* --- words -------------------------------------------------------------------------------------
+ */
 
 static void add_count(struct buffer *out, int64_t rows, const char *word, bool *first)
 {
@@ -107,6 +110,17 @@ static void separate(struct buffer *out, const char *separator)
         buffer_append_string(out, separator);
 }
 
+static void add_object(struct buffer *out, const struct effect_object *object)
+{
+    separate(out, ", ");
+    buffer_printf(out, "%.*s %.*s %.*s", TEXT_ARGS(object->kind), TEXT_ARGS(object->name),
+                  TEXT_ARGS(object->change));
+    if (object->rows >= 0)
+        buffer_printf(out, " with %" PRId64 " row%s", object->rows, object->rows == 1 ? "" : "s");
+    if (text_is(object->via, "cascade"))
+        buffer_append_string(out, " (cascade)");
+}
+
 static struct text finish(struct arena *arena, struct buffer *out)
 {
     struct text text = arena_text(arena, buffer_text(out));
@@ -120,12 +134,8 @@ struct text effect_in_words(struct arena *arena, const struct effect *effect)
         return TEXT("effect unknown");
     struct buffer out;
     buffer_init(&out, LIMIT_HELD_BYTES);
-    for (size_t i = 0; i < effect->object_count; i++) {
-        separate(&out, ", ");
-        buffer_append_text(&out, effect->objects[i].name);
-        buffer_append_byte(&out, ' ');
-        buffer_append_text(&out, effect->objects[i].change);
-    }
+    for (size_t i = 0; i < effect->object_count; i++)
+        add_object(&out, &effect->objects[i]);
     for (size_t i = 0; i < effect->table_count; i++) {
         separate(&out, ", ");
         buffer_append_text(&out, effect->tables[i].table);
@@ -168,6 +178,8 @@ static void differing_objects(struct buffer *out, const char *word, const struct
         separate(out, "; ");
         buffer_printf(out, "%s: %.*s %.*s %.*s", word, TEXT_ARGS(object->kind),
                       TEXT_ARGS(object->name), TEXT_ARGS(object->change));
+        if (object->detail.size > 0)
+            buffer_printf(out, ", %.*s", TEXT_ARGS(object->detail));
         if (object->rows >= 0)
             buffer_printf(out, " (%" PRId64 " rows)", object->rows);
     }

@@ -1,9 +1,9 @@
 /*
- * effect.h - what a held statement did when it was rehearsed, or does when it runs: rows for each table,
- * which rows, objects, locks. Pure: data, its JSON (spec 5), its comparison, its words.
+ * effect.h - what a held statement did when it was rehearsed, or does when it runs: rows for each
+ * table, which rows, objects, locks. Pure: data, its JSON (spec 5), its comparison, its words.
  *
- * An effect is shown to the approver as JSON, kept in that form with the hold, and read back from it
- * to be compared with what the run does.
+ * An effect is shown to the approver as JSON, kept in that form with the hold, and read back from
+ * it to be compared with what the run does.
  */
 #ifndef PGWICKET_HOLDS_EFFECT_H
 #define PGWICKET_HOLDS_EFFECT_H
@@ -19,7 +19,7 @@ enum effect_via { VIA_TARGET = 1, VIA_CASCADE, VIA_TRIGGER };
 
 /* Operations on one table; a row changed twice counts twice. */
 struct effect_table {
-    struct text table;      /* "shop.orders", quoted where SQL needs it */
+    struct text table; /* "shop.orders", quoted where SQL needs it */
     enum effect_via via;
     struct text constraint; /* VIA_CASCADE: the foreign key, … */
     struct text action;     /* "cascade", "set null", "set default" */
@@ -28,22 +28,27 @@ struct effect_table {
     int64_t inserted;
     int64_t updated;
     int64_t deleted;
-    int64_t total;          /* rows of the table, as the planner has them; < 0: not known */
+    int64_t total; /* rows of the table, as the planner has them; < 0: not known */
 };
 
-/* DDL and TRUNCATE. */
+/* DDL, TRUNCATE and GRANT. All but `bytes` is bound. */
 struct effect_object {
-    struct text kind;   /* "table", "index", "function", … */
-    struct text name;
-    struct text change; /* "created", "changed", "rewritten", "emptied", "dropped" */
-    struct text via;    /* "target" or "cascade" */
-    int64_t rows;       /* lost; < 0: none or not known */
-    int64_t bytes;      /* likewise */
+    struct text kind; /* as pg_identify_object has it: "table", "table column", "function", … */
+    struct text
+        name; /* likewise, quoted where SQL needs it: "shop.orders", "orders_pkey on shop.orders" */
+    struct text change; /* "created", "changed", "rewritten", "emptied", "restarted", "dropped" … */
+    struct text via;    /* … and why: "target", "part" of another object, "cascade" */
+    struct text parent; /* what it is a part of or depends on; of TRUNCATE CASCADE the foreign key.
+                           May be empty */
+    struct text detail; /* what is other than before, in words; may be empty */
+    int64_t rows;       /* lost; < 0: none */
+    int64_t bytes;      /* lost or written anew, with indexes and what is stored apart; < 0: none */
 };
 
+/* The strongest lock on a table that was there before. */
 struct effect_lock {
-    struct text table;
-    struct text mode; /* "access exclusive" */
+    struct text table; /* or another relation */
+    struct text mode;  /* "access exclusive" */
 };
 
 /* What a rollback did not take back. */
@@ -94,7 +99,8 @@ struct effect {
 /* The "effect" object of spec 5. */
 void effect_to_json(struct buffer *out, const struct effect *effect);
 
-/* Reads it back, but for the sample, which is only shown; false if it is not one. Texts live in `arena`. */
+/* Reads it back, but for the sample, which is only shown; false if it is not one. Texts live in
+ * `arena`. */
 MUST_USE bool effect_from_json(struct arena *arena, struct text json, struct effect *effect);
 
 /* Spec 4.2, equal effects: the same counts for every table, the same objects, and by rows the same
@@ -104,7 +110,8 @@ bool effect_equal(const struct effect *shown, const struct effect *found);
 /* "shop.orders 42 deleted, shop.order_items 126 deleted (cascade)"; "no rows" if nothing. */
 struct text effect_in_words(struct arena *arena, const struct effect *effect);
 
-/* What differs, for table after table: "shop.orders 42 deleted, now 43". Empty if they are equal. */
+/* What differs, for table after table: "shop.orders 42 deleted, now 43". Empty if they are equal.
+ */
 struct text effect_difference(struct arena *arena, const struct effect *shown,
                               const struct effect *found);
 

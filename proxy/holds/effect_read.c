@@ -22,6 +22,11 @@ static struct text word(struct source *source, const json_t *object, const char 
                       (struct text){json_string_value(value), json_string_length(value)});
 }
 
+static struct text word_or_none(struct source *source, const json_t *object, const char *key)
+{
+    return json_is_null(json_object_get(object, key)) ? TEXT("") : word(source, object, key);
+}
+
 static int64_t number(struct source *source, const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -101,6 +106,8 @@ static void read_objects(struct source *source, const json_t *root, struct effec
                                             .name = word(source, item, "name"),
                                             .change = word(source, item, "change"),
                                             .via = word(source, item, "via"),
+                                            .parent = word_or_none(source, item, "parent"),
+                                            .detail = word_or_none(source, item, "detail"),
                                             .rows = number_or_none(source, item, "rows"),
                                             .bytes = number_or_none(source, item, "bytes")};
     }
@@ -113,8 +120,7 @@ static void read_locks(struct source *source, const json_t *root, struct effect 
     struct effect_lock *locks = arena_array(source->arena, effect->lock_count, sizeof *locks);
     for (size_t i = 0; i < effect->lock_count; i++) {
         const json_t *item = json_array_get(array, i);
-        locks[i] =
-            (struct effect_lock){word(source, item, "table"), word(source, item, "mode")};
+        locks[i] = (struct effect_lock){word(source, item, "table"), word(source, item, "mode")};
     }
     effect->locks = locks;
 }
@@ -126,9 +132,8 @@ static void read_residues(struct source *source, const json_t *root, struct effe
         arena_array(source->arena, effect->not_undone_count, sizeof *residues);
     for (size_t i = 0; i < effect->not_undone_count; i++) {
         const json_t *item = json_array_get(array, i);
-        residues[i] = (struct effect_residue){word(source, item, "what"),
-                                              word(source, item, "name"),
-                                              number(source, item, "by")};
+        residues[i] = (struct effect_residue){
+            word(source, item, "what"), word(source, item, "name"), number(source, item, "by")};
     }
     effect->not_undone = residues;
 }

@@ -12,6 +12,15 @@ static void count_or_null(struct json_out *json, const char *key, int64_t value)
         json_null(json);
 }
 
+static void text_or_null(struct json_out *json, const char *key, struct text value)
+{
+    json_key(json, key);
+    if (value.size > 0)
+        json_text(json, value);
+    else
+        json_null(json);
+}
+
 static void texts(struct json_out *json, const char *key, const struct text *list, size_t count)
 {
     json_key(json, key);
@@ -59,6 +68,8 @@ static void write_object(struct json_out *json, const struct effect_object *obje
     json_key_text(json, "name", object->name);
     json_key_text(json, "change", object->change);
     json_key_text(json, "via", object->via);
+    text_or_null(json, "parent", object->parent);
+    text_or_null(json, "detail", object->detail);
     count_or_null(json, "rows", object->rows);
     count_or_null(json, "bytes", object->bytes);
     json_close(json, '}');

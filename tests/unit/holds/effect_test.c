@@ -78,9 +78,10 @@ Test(effect, every_key_of_its_json_is_needed_to_read_it)
     struct effect effect = deletion(), back;
     arena_init(&arena);
     struct text json = as_json(&out, &effect);
-    static const char *const keys[] = {"known", "bound", "tables", "objects", "locks",
-                                       "triggers", "rows", "not_undone", "notices", "duration_ms",
-                                       "fingerprint", "deleted", "via", "constraint", "depth"};
+    static const char *const keys[] = {"known",   "bound",       "tables",      "objects",
+                                       "locks",   "triggers",    "rows",        "not_undone",
+                                       "notices", "duration_ms", "fingerprint", "deleted",
+                                       "via",     "constraint",  "depth"};
     for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
         struct text quoted = arena_printf(&arena, "\"%s\"", keys[i]);
         struct text broken = arena_text(&arena, json);
@@ -150,18 +151,73 @@ Test(effect, objects_count_by_kind_name_change_and_rows)
 {
     struct arena arena;
     arena_init(&arena);
-    struct effect_object a = {TEXT("table"), TEXT("shop.old"), TEXT("dropped"), TEXT("target"), 10, 100};
+    struct effect_object a = {.kind = TEXT("table"),
+                              .name = TEXT("shop.old"),
+                              .change = TEXT("dropped"),
+                              .via = TEXT("target"),
+                              .rows = 10,
+                              .bytes = 100};
     struct effect_object b = a;
-    struct effect shown = {.bound = EFFECT_BY_COUNTS, .objects = &a, .object_count = 1, .row_count = -1};
-    struct effect found = {.bound = EFFECT_BY_COUNTS, .objects = &b, .object_count = 1, .row_count = -1};
+    struct effect shown = {
+        .bound = EFFECT_BY_COUNTS, .objects = &a, .object_count = 1, .row_count = -1};
+    struct effect found = {
+        .bound = EFFECT_BY_COUNTS, .objects = &b, .object_count = 1, .row_count = -1};
     b.bytes = 5; /* the size on disk is not bound */
     cr_expect(effect_equal(&shown, &found));
     b.rows = 11;
     cr_expect_not(effect_equal(&shown, &found));
-    expect_text(effect_difference(&arena, &shown, &found),
-                "no longer: table shop.old dropped (10 rows); now: table shop.old dropped (11 rows)");
+    expect_text(
+        effect_difference(&arena, &shown, &found),
+        "no longer: table shop.old dropped (10 rows); now: table shop.old dropped (11 rows)");
+    struct text *const bound[] = {&b.kind, &b.name, &b.change, &b.via, &b.parent, &b.detail};
+    for (size_t i = 0; i < ARRAY_SIZE(bound); i++) {
+        b = a;
+        *bound[i] = TEXT("other");
+        cr_expect_not(effect_equal(&shown, &found), "%zu", i);
+        cr_expect(effect_difference(&arena, &shown, &found).size > 0, "%zu", i);
+    }
     found.object_count = 0;
     cr_expect_not(effect_equal(&shown, &found));
+    arena_release(&arena);
+}
+
+Test(effect, objects_and_locks_come_back_from_their_json)
+{
+    struct arena arena;
+    struct buffer first, second;
+    arena_init(&arena);
+    const struct effect_object dropped[] = {
+        {.kind = TEXT("table"),
+         .name = TEXT("shop.\"Old\""),
+         .change = TEXT("dropped"),
+         .via = TEXT("target"),
+         .rows = 10,
+         .bytes = 8192},
+        {.kind = TEXT("view"),
+         .name = TEXT("shop.v"),
+         .change = TEXT("dropped"),
+         .via = TEXT("cascade"),
+         .parent = TEXT("shop.\"Old\""),
+         .detail = TEXT("a; b"),
+         .rows = -1,
+         .bytes = -1},
+    };
+    const struct effect_lock locks[] = {{TEXT("shop.\"Old\""), TEXT("access exclusive")}};
+    struct effect effect = {.bound = EFFECT_BY_COUNTS,
+                            .row_count = -1,
+                            .objects = dropped,
+                            .object_count = 2,
+                            .locks = locks,
+                            .lock_count = 1};
+    struct effect back;
+    struct text json = as_json(&first, &effect);
+    cr_assert(effect_from_json(&arena, json, &back));
+    cr_expect(effect_equal(&effect, &back));
+    cr_expect(text_equal(as_json(&second, &back), json));
+    expect_text(effect_in_words(&arena, &effect),
+                "table shop.\"Old\" dropped with 10 rows, view shop.v dropped (cascade)");
+    buffer_release(&first);
+    buffer_release(&second);
     arena_release(&arena);
 }
 

@@ -283,7 +283,15 @@ Test(hold_text, shows_cascades_rows_objects_and_what_is_not_undone)
           " \"bound\": \"counts\", \"tables\": [{\"table\": \"shop.orders\", \"via\": \"target\","
           " \"updated\": 1, \"deleted\": 42, \"total\": 104000}, {\"table\": \"shop.items\","
           " \"via\": \"cascade\", \"constraint\": \"items_fkey\", \"deleted\": 126}],"
-          " \"objects\": [{\"kind\": \"table\", \"name\": \"shop.old\", \"change\": \"drop\"}],"
+          " \"objects\": [{\"kind\": \"table\", \"name\": \"shop.old\", \"change\": \"dropped\","
+          " \"via\": \"target\", \"rows\": 48213, \"bytes\": 12582912},"
+          " {\"kind\": \"view\", \"name\": \"shop.totals\", \"change\": \"dropped\", \"via\": \"cascade\","
+          " \"parent\": \"shop.old\", \"rows\": null, \"bytes\": null},"
+          " {\"kind\": \"table\", \"name\": \"shop.x\", \"change\": \"changed\", \"via\": \"target\","
+          " \"parent\": null, \"detail\": \"owner alice, now bob\"}],"
+          " \"locks\": [{\"table\": \"shop.old\", \"mode\": \"access exclusive\"},"
+          " {\"table\": \"shop.x\", \"mode\": \"access exclusive\"},"
+          " {\"table\": \"shop.y\", \"mode\": \"row exclusive\"}],"
           " \"not_undone\": [{\"what\": \"sequence\", \"name\": \"shop.seq\", \"by\": 42}],"
           " \"rows\": {\"count\": 42, \"sample\": [{\"old\": {\"id\": 7, \"note\": \"\\u001b[2J\"},"
           " \"new\": {\"id\": 7, \"note\": null}}]}}}",
@@ -292,7 +300,10 @@ Test(hold_text, shows_cascades_rows_objects_and_what_is_not_undone)
         "42 deleted  shop.orders (of about 104000), target",
         "1 updated  shop.orders",
         "126 deleted  shop.items, cascade items_fkey",
-        "drop table shop.old",
+        "dropped  table shop.old, 48213 rows lost, 12 MB, target\n",
+        "dropped  view shop.totals, cascade of shop.old\n",
+        "changed  table shop.x, target: owner alice, now bob\n",
+        "While it runs nobody else can read or write: shop.old, shop.x\n",
         "sequence shop.seq by 42",
         "- id=7 note=\\u{1B}[2J",
         "+ id=7 note=null",
