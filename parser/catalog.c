@@ -34,10 +34,12 @@ struct catalog {
     struct array relations; /* struct relation, by name and schema */
     struct array functions; /* struct function; those that users can overload come first */
     struct array types;     /* struct type, by name and schema */
-    struct array operators; /* struct operator, by name and schema */
-    struct array casts;     /* struct cast */
+    struct array operators; /* struct operator; those of users come first */
+    struct array casts;     /* struct cast: those that run a user's function */
+    struct array implicit_casts;
 
     size_t user_function_count;
+    size_t user_operator_count;
     struct array relations_by_oid; /* pointers into the arrays above */
     struct array functions_by_oid;
     struct array types_by_oid;
@@ -103,7 +105,10 @@ void catalog_add_operator(struct catalog *catalog, const struct operator* op)
 void catalog_add_cast(struct catalog *catalog, const struct cast *cast)
 {
     INVARIANT(!catalog->sealed);
-    append(&catalog->casts, cast, sizeof *cast);
+    if (cast->function != 0)
+        append(&catalog->casts, cast, sizeof *cast);
+    if (cast->implicit)
+        append(&catalog->implicit_casts, cast, sizeof *cast);
 }
 
 /* --- order ---------------------------------------------------------------------------------- */
@@ -138,28 +143,42 @@ static int by_type_name(const void *a, const void *b)
     return compare_names(first->name, first->schema, second->name, second->schema);
 }
 
-static int by_operator_name(const void *a, const void *b)
-{
-    const struct operator* first = a, *second = b;
-    return compare_names(first->name, first->schema, second->name, second->schema);
-}
-
 static bool is_system_schema(struct text schema)
 {
     return text_is(schema, "pg_catalog") || text_is(schema, "information_schema");
 }
 
-/* The server came with it; extensions may put functions into pg_catalog as well. */
-static bool is_system_function(const struct function *function)
+/* The server came with it; extensions may put objects into pg_catalog as well. */
+static bool is_system_object(struct text schema, uint32_t oid)
 {
     enum { FIRST_USER_OID = 16384 };
-    return is_system_schema(function->schema) && function->oid < FIRST_USER_OID;
+    return is_system_schema(schema) && oid < FIRST_USER_OID;
+}
+
+static bool is_system_function(const struct function *function)
+{
+    return is_system_object(function->schema, function->oid);
+}
+
+static bool is_system_operator(const struct operator* op)
+{
+    return is_system_object(op->schema, op->oid);
 }
 
 static int by_function_name(const void *a, const void *b)
 {
     const struct function *first = a, *second = b;
     int system_first = is_system_function(first), system_second = is_system_function(second);
+    if (system_first != system_second)
+        return system_first - system_second;
+    int order = compare_names(first->name, first->schema, second->name, second->schema);
+    return order != 0 ? order : compare_oids(first->oid, second->oid);
+}
+
+static int by_operator_name(const void *a, const void *b)
+{
+    const struct operator* first = a, *second = b;
+    int system_first = is_system_operator(first), system_second = is_system_operator(second);
     if (system_first != system_second)
         return system_first - system_second;
     int order = compare_names(first->name, first->schema, second->name, second->schema);
@@ -237,6 +256,15 @@ static size_t count_user_functions(const struct catalog *catalog)
     return count;
 }
 
+static size_t count_user_operators(const struct catalog *catalog)
+{
+    const struct operator* operators = catalog->operators.items;
+    size_t count = 0;
+    while (count < catalog->operators.count && !is_system_operator(&operators[count]))
+        count++;
+    return count;
+}
+
 void catalog_seal(struct catalog *catalog, struct instant taken, int server_version)
 {
     INVARIANT(!catalog->sealed);
@@ -249,8 +277,10 @@ void catalog_seal(struct catalog *catalog, struct instant taken, int server_vers
     sort(&catalog->types, sizeof(struct type), by_type_name);
     sort(&catalog->operators, sizeof(struct operator), by_operator_name);
     sort(&catalog->casts, sizeof(struct cast), by_cast);
+    sort(&catalog->implicit_casts, sizeof(struct cast), by_cast);
 
     catalog->user_function_count = count_user_functions(catalog);
+    catalog->user_operator_count = count_user_operators(catalog);
     index_by_oid(&catalog->relations_by_oid, &catalog->relations, sizeof(struct relation));
     index_by_oid(&catalog->functions_by_oid, &catalog->functions, sizeof(struct function));
     index_by_oid(&catalog->types_by_oid, &catalog->types, sizeof(struct type));
@@ -275,6 +305,7 @@ static void catalog_free(struct catalog *catalog)
         &catalog->operators,        &catalog->casts,
         &catalog->relations_by_oid, &catalog->functions_by_oid,
         &catalog->types_by_oid,     &catalog->inheritance,
+        &catalog->implicit_casts,
     };
     for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
         free(arrays[i]->items);
@@ -417,7 +448,27 @@ const struct operator*
     catalog_operators(const struct catalog *catalog, struct text name, size_t *count)
 {
     INVARIANT(catalog->sealed);
-    return find_run(catalog->operators.items, catalog->operators.count, sizeof(struct operator),
+    return find_run(catalog->operators.items, catalog->user_operator_count, sizeof(struct operator),
+                    operator_name, name, count);
+}
+
+const struct function *catalog_builtin_functions(const struct catalog *catalog, struct text name,
+                                                 size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    const struct function *functions = catalog->functions.items;
+    size_t users = catalog->user_function_count;
+    return find_run(functions + users, catalog->functions.count - users, sizeof *functions,
+                    function_name, name, count);
+}
+
+const struct operator*
+    catalog_builtin_operators(const struct catalog *catalog, struct text name, size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    const struct operator* operators = catalog->operators.items;
+    size_t users = catalog->user_operator_count;
+    return find_run(operators + users, catalog->operators.count - users, sizeof *operators,
                     operator_name, name, count);
 }
 
@@ -496,6 +547,12 @@ const struct cast *catalog_casts(const struct catalog *catalog, size_t *count)
     INVARIANT(catalog->sealed);
     *count = catalog->casts.count;
     return catalog->casts.items;
+}
+
+bool catalog_casts_implicitly(const struct catalog *catalog, uint32_t source, uint32_t target)
+{
+    const struct cast key = {.source = source, .target = target};
+    return find(catalog, &catalog->implicit_casts, sizeof key, &key, by_cast) != NULL;
 }
 
 /* --- inheritance ---------------------------------------------------------------------------- */

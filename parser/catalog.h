@@ -116,18 +116,21 @@ struct type {
     bool user_input;    /* base type whose input function is outside pg_catalog */
 };
 
-/* An operator outside pg_catalog. */
 struct operator {
+    uint32_t oid;
     struct text schema;
     struct text name;
     uint32_t function;
+    uint32_t left; /* 0: a prefix operator */
+    uint32_t right;
+    uint32_t result;
 };
 
-/* A cast that runs a function outside pg_catalog. */
 struct cast {
     uint32_t source;
     uint32_t target;
-    uint32_t function;
+    uint32_t function; /* outside pg_catalog; 0: it runs none such */
+    bool implicit;     /* runs wherever the target is wanted, not only where it is asked for */
 };
 
 /* --- building ------------------------------------------------------------------------------- */
@@ -194,8 +197,17 @@ const struct function *catalog_functions(const struct catalog *catalog, struct t
 const struct operator *catalog_operators(const struct catalog *catalog, struct text name,
                                          size_t *count);
 
+/* What the two above leave out: the server's own, by name. */
+const struct function *catalog_builtin_functions(const struct catalog *catalog, struct text name,
+                                                 size_t *count);
+const struct operator *catalog_builtin_operators(const struct catalog *catalog, struct text name,
+                                                 size_t *count);
+
 /* Every cast that runs a function outside pg_catalog: *count of them. */
 const struct cast *catalog_casts(const struct catalog *catalog, size_t *count);
+
+/* Is there an implicit cast, of whatever kind? */
+bool catalog_casts_implicitly(const struct catalog *catalog, uint32_t source, uint32_t target);
 
 /* Every inheritance child or partition of the relation, all levels; *count of them in `arena`. */
 const struct relation *const *catalog_children(const struct catalog *catalog, struct arena *arena,

@@ -149,12 +149,11 @@ static const struct {
      "ORDER BY ev_class"},
 
     {"operators", read_operators,
-     "SELECT oprnamespace, oprname, oprcode::oid FROM pg_catalog.pg_operator "
-     "WHERE oprcode <> 0 AND (oid >= " FIRST_USER_OID
-     "  OR oprnamespace <> 'pg_catalog'::regnamespace)"},
+     "SELECT oid, oprnamespace, oprname, oprcode::oid, oprleft, oprright, oprresult "
+     "FROM pg_catalog.pg_operator WHERE oprcode <> 0"},
 
     {"casts", read_casts,
-     "SELECT castsource, casttarget, castfunc FROM pg_catalog.pg_cast WHERE castfunc <> 0"},
+     "SELECT castsource, casttarget, castfunc, castcontext = 'i' FROM pg_catalog.pg_cast"},
 };
 
 static bool run_query(struct catalog_loader *loader, struct reading *reading, size_t query,

@@ -157,13 +157,17 @@ void add_checks_of_type(struct reading *reading, struct list *functions, uint32_
 void read_operators(struct reading *reading, const PGresult *result)
 {
     for (int row = 0; row < PQntuples(result); row++) {
-        const struct schema_draft *schema = find_schema(reading, row_oid(reading, result, row, 0));
+        const struct schema_draft *schema = find_schema(reading, row_oid(reading, result, row, 1));
         if (schema == NULL)
             continue;
         struct operator op = {
+            .oid = row_oid(reading, result, row, 0),
             .schema = schema->name,
-            .name = row_text(reading, result, row, 1),
-            .function = row_oid(reading, result, row, 2),
+            .name = row_text(reading, result, row, 2),
+            .function = row_oid(reading, result, row, 3),
+            .left = row_oid(reading, result, row, 4),
+            .right = row_oid(reading, result, row, 5),
+            .result = row_oid(reading, result, row, 6),
         };
         catalog_add_operator(reading->catalog, &op);
     }
@@ -176,8 +180,10 @@ void read_casts(struct reading *reading, const PGresult *result)
             .source = row_oid(reading, result, row, 0),
             .target = row_oid(reading, result, row, 1),
             .function = row_oid(reading, result, row, 2),
+            .implicit = row_bool(result, row, 3),
         };
-        if (is_user_function(reading, cast.function))
-            catalog_add_cast(reading->catalog, &cast);
+        if (cast.function != 0 && !is_user_function(reading, cast.function))
+            cast.function = 0;
+        catalog_add_cast(reading->catalog, &cast);
     }
 }

@@ -97,7 +97,11 @@ static void add_code(struct catalog *catalog)
     function.name = TEXT("log_it2");
     function.argument_count = function.arguments_required = 2;
     catalog_add_function(catalog, &function);
-    catalog_add_operator(catalog, &(struct operator){TEXT("shop"), TEXT("==="), LOG_IT2});
+    catalog_add_operator(catalog, &(struct operator){.schema = TEXT("shop"),
+                                                     .name = TEXT("==="),
+                                                     .function = LOG_IT2,
+                                                     .left = INT4,
+                                                     .right = INT4});
     catalog_add_type(catalog, &(struct type){.oid = EVIL,
                                              .schema = TEXT("shop"),
                                              .name = TEXT("evil"),

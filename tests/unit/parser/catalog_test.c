@@ -71,6 +71,13 @@ static struct catalog *sample(void)
     catalog_add_operator(catalog, &op);
     struct cast cast = {.source = 23, .target = 40, .function = 34};
     catalog_add_cast(catalog, &cast);
+    catalog_add_cast(catalog, &(struct cast){.source = 23, .target = 20, .implicit = true});
+    catalog_add_operator(catalog, &(struct operator){.oid = 96,
+                                                     .schema = TEXT("pg_catalog"),
+                                                     .name = TEXT("==="),
+                                                     .function = 65,
+                                                     .left = 23,
+                                                     .right = 23});
 
     catalog_seal(catalog, (struct instant){12345}, 150020);
     return catalog;
@@ -158,6 +165,14 @@ Test(catalog, gives_operators_of_every_schema_and_all_casts)
     const struct cast *casts = catalog_casts(catalog, &count);
     cr_assert_eq(count, 1);
     cr_expect_eq(casts[0].function, 34);
+
+    operators = catalog_builtin_operators(catalog, TEXT("==="), &count);
+    cr_assert_eq(count, 1);
+    cr_expect_eq(operators[0].function, 65);
+    cr_expect_eq(catalog_builtin_functions(catalog, TEXT("lower"), &count)->oid, 31);
+    cr_expect(catalog_casts_implicitly(catalog, 23, 20));
+    cr_expect_not(catalog_casts_implicitly(catalog, 20, 23));
+    cr_expect_not(catalog_casts_implicitly(catalog, 23, 40));
     catalog_release(catalog);
 }
 

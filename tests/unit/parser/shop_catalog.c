@@ -218,7 +218,8 @@ static const struct type types[] = {
 struct catalog *shop_catalog(void)
 {
     struct catalog *catalog = catalog_new();
-    struct operator same = {NAME("shop"), NAME("==="), 2004};
+    struct operator same = {
+        .schema = NAME("shop"), .name = NAME("==="), .function = 2004, .left = 23, .right = 23};
 
     catalog_add_schema(catalog, TEXT("pg_catalog"));
     catalog_add_schema(catalog, TEXT("shop"));

@@ -18,6 +18,7 @@ enum {
     VARCHAR = 1043,
     NUMERIC = 1700,
     REGCLASS = 2205,
+    ANY = 2276,
     JSONB = 3802,
 };
 
@@ -316,12 +317,16 @@ static void add_types(struct catalog *catalog)
 static void add_function(struct catalog *catalog, uint32_t oid, struct text schema,
                          struct text name, uint16_t required, uint16_t arguments)
 {
+    static const uint32_t two_integers[] = {INT4, INT4}, customer[] = {CUSTOMERS_ROW_TYPE};
     struct function function = {.oid = oid,
                                 .schema = schema,
                                 .name = name,
                                 .kind = 'f',
                                 .arguments_required = required,
                                 .argument_count = arguments,
+                                .argument_types = oid == ROUND   ? two_integers
+                                                  : oid == COUNT ? customer
+                                                                 : NULL,
                                 .result_type = INT4,
                                 .returns_set = oid == MANY,
                                 .variadic = oid == VARI};
@@ -347,14 +352,17 @@ static void add_code(struct catalog *catalog)
     add_function(catalog, ROUND, public, NAME("round"), 2, 2);
     add_function(catalog, NOW_LIKE, NAME("hr"), NAME("now"), 0, 0);
     add_function(catalog, FILE_UNLINK, NAME("pg_catalog"), NAME("pg_file_unlink"), 1, 1);
-    const struct operator operators[] = {{shop, NAME("==="), LOG_IT2},
-                                         {public, NAME("==="), LOG_IT2},
-                                         {NAME("hr"), NAME("="), LOG_IT2},
-                                         {NAME("hr"), NAME("~~"), LOG_IT2}};
+    const struct operator operators[] = {
+        {0, shop, NAME("==="), LOG_IT2, INT4, INT4, BOOL},
+        {0, public, NAME("==="), LOG_IT2, INT4, INT4, BOOL},
+        {0, NAME("hr"), NAME("="), LOG_IT2, ANY, ANY, BOOL},
+        {0, NAME("hr"), NAME("~~"), LOG_IT2, ANY, ANY, BOOL},
+        {0, NAME("hr"), NAME("->"), LOG_IT2, EVIL, TEXT_OID, INT4}};
     for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
         catalog_add_operator(catalog, &operators[i]);
-    const struct cast casts[] = {
-        {INT4, BOOM, TO_BOOM}, {MOOD, JSON, MOOD_JSON}, {MOOD, TEXT_OID, MOOD_TEXT}};
+    const struct cast casts[] = {{INT4, BOOM, TO_BOOM, true},
+                                 {MOOD, JSON, MOOD_JSON, true},
+                                 {MOOD, TEXT_OID, MOOD_TEXT, true}};
     for (size_t i = 0; i < ARRAY_SIZE(casts); i++)
         catalog_add_cast(catalog, &casts[i]);
 }

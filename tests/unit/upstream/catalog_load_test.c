@@ -218,6 +218,12 @@ Test(shop, has_user_functions_operators_casts_and_domains)
     const struct operator* operators = catalog_operators(catalog, TEXT("==="), &count);
     cr_assert_eq(count, 2);
     cr_expect_str_eq(function_name(operators[0].function), "log_it2");
+    cr_expect_eq(operators[0].left, 23);
+    cr_expect_eq(operators[0].result, 16);
+    catalog_builtin_operators(catalog, TEXT("="), &count);
+    cr_expect_gt(count, 50);
+    cr_expect(catalog_casts_implicitly(catalog, 23, 20));
+    cr_expect_not(catalog_casts_implicitly(catalog, 20, 23));
 
     const struct cast *casts = catalog_casts(catalog, &count);
     const struct type *boom = catalog_type(catalog, TEXT("shop"), TEXT("boom"));

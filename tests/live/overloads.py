@@ -1,0 +1,251 @@
+"""Overloads: generated expressions over columns, literals and parameters of many types, in a schema whose functions
+and operators have the names of built-in ones, with citext and hstore beside them.
+
+PostgreSQL says which it would choose: the dependencies of an SQL function whose body is the statement. Wherever it
+chooses a user's, pgwicket must demand `call`: always. Where it chooses only its own, pgwicket should not; how often it
+does is printed and bounded. Both for a path on which pg_catalog comes first and for one on which it comes last.
+
+The statements come from a seed (PGWICKET_SEED, printed); PGWICKET_LONG makes ten times as many.
+"""
+import json
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import psycopg2
+
+from live import check, equal, main
+from wicket import BIN, Database
+
+SEED = int(os.environ.get("PGWICKET_SEED", "20261130"))
+COUNT = 20000 if os.environ.get("PGWICKET_LONG") else 2000
+VALID_SHARE = 0.2  # of what is generated, the server must understand
+CHOSEN_SHARE = 0.1  # and choose a user's overload, so that both answers are tried
+STRICTER_SHARE = 0.35  # of what may pass, rejected: a type is not sure, a literal fits both, a cast of an extension runs
+
+# The casts need no function of their own: a rejection is about an overload.
+SCHEMA = """
+CREATE SCHEMA o;
+CREATE SCHEMA oracle;
+CREATE EXTENSION citext SCHEMA o;
+CREATE EXTENSION hstore SCHEMA o;
+SET search_path = o;
+CREATE TYPE mood AS ENUM ('1', '2');
+CREATE TYPE pair AS (a int, b text);
+CREATE DOMAIN small AS int;
+CREATE DOMAIN word AS text;
+CREATE TABLE t (i int, j bigint, s smallint, n numeric, f float8, b bool, x text, v varchar, p char(5), nm name,
+    d date, tz timestamptz, iv interval, js jsonb, ia int[], ta text[], oi oid, ir int4range, c "char", ov oidvector,
+    m mood, pr pair, sm small, wo word, ct citext, h hstore, sa small[]);
+CREATE TABLE t2 (i int, j int, x varchar, wo text, m mood, ct text, h hstore);
+CREATE CAST (int AS pair) WITH INOUT AS IMPLICIT;
+CREATE CAST (mood AS int) WITH INOUT AS IMPLICIT;
+CREATE CAST (date AS text) WITH INOUT AS IMPLICIT;
+"""
+OPERATORS = [("=", "int", "text"), ("=", "numeric", "int"), ("=", "mood", "text"), ("=", "word", "word"),
+             ("~~", "word", "word"), ("=", "record", "record"),
+             ("=", "pair", "pair"), ("<", "date", "text"), ("<", "anyenum", "anyenum"), ("<", "int", "anyelement"),
+             ("||", "text", "int"), ("||", "varchar", "varchar"), ("+", "text", "text"), ("+", "int", "int"),
+             ("~~", "varchar", "varchar"), ("-", None, "text"), (">=", "int", "text"), ("<=", "bigint", "numeric")]
+FUNCTIONS = ["lower(varchar)", "lower(word)", "round(int, int)", "round(float8, int)", "count(t)", "count(pair)",
+             "gcd(bigint, int)", "gcd(numeric, int)", "abs(text)", "length(int)", "upper(anyarray)", "substr(varchar, int)",
+             "concat(text, text)", "now(a int DEFAULT 1)", "sign(VARIADIC int[])", "repeat(text, a int DEFAULT 2)"]
+
+CONFIGURATION = """
+listen: {{address: "127.0.0.1:0"}}
+audit: {{file: "-"}}
+upstreams: {{shop: "{upstream}"}}
+agents:
+  last: {{secret: agent-secret, upstream: shop, policy: last}}
+  first: {{secret: agent-secret, upstream: shop, policy: first}}
+policies:
+  last:
+    search_path: [o]
+    rules:
+      - allow: [select]
+        on: [o.*]
+        max_rows: 1000000
+  first:
+    search_path: [o, pg_catalog]
+    rules:
+      - allow: [select]
+        on: [o.*]
+        max_rows: 1000000
+"""
+
+# The user's functions and operators in the statement, in a list; NULL if the server does not understand it.
+ORACLE = """
+CREATE FUNCTION oracle.chosen(statement text, types text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE found text;
+BEGIN
+    EXECUTE format('CREATE FUNCTION oracle.tried(%s) RETURNS void LANGUAGE sql BEGIN ATOMIC %s; END', types, statement);
+    SELECT coalesce(string_agg(pg_describe_object(refclassid, refobjid, 0), ', '), '') INTO found
+    FROM pg_depend
+    WHERE classid = 'pg_proc'::regclass AND deptype = 'n' AND refobjid >= 16384
+        AND objid = to_regproc('oracle.tried') AND refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass);
+    EXECUTE 'DROP FUNCTION oracle.tried';
+    RETURN found;
+EXCEPTION WHEN OTHERS THEN RETURN NULL;
+END$$;
+"""
+COLUMNS = "i j s n f b x v p nm d tz iv js ia ta oi ir c ov m pr sm wo ct h sa".split()
+TYPES = ("int bigint smallint numeric float8 boolean text varchar name date timestamptz jsonb int[] text[] oid "
+         "o.mood o.pair o.small o.word o.citext o.hstore").split()
+CONSTANTS = ["1", "'1'", "NULL", "2.5", "true", "3000000000", "'a=>1'", "B'1'", "-1", "current_date", "current_user"]
+NAMES = ["=", "<", "||", "+", "~~", "<>", "-", ">=", "*", "->"]
+CALLS = [("lower", 1), ("round", 2), ("round", 1), ("count", 1), ("gcd", 2), ("abs", 1), ("length", 1), ("upper", 1),
+         ("substr", 2), ("concat", 2), ("sign", 1), ("sign", 2), ("repeat", 2), ("now", 0), ("coalesce", 2),
+         ("greatest", 2), ("nullif", 2), ("max", 1), ("sum", 1), ("replace", 3), ("row_to_json", 1), ("array_length", 2)]
+
+
+class Generator:
+    """Random statements; `types` are those of the parameters of the last one."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+        self.types = []
+
+    def pick(self, *choices):
+        return self.random.choice(choices)
+
+    def leaf(self, names):
+        kind = self.random.random()
+        if kind > 0.8:
+            return "'1'"
+        if kind < 0.5 and names:
+            return self.random.choice(names)
+        if kind < 0.6:
+            return self.random.choice(CONSTANTS)
+        if kind < 0.7:
+            self.types.append(self.random.choice(TYPES))
+            return f"${len(self.types)}"
+        return f"{self.pick(chr(39) + '1' + chr(39), 'NULL', '1')}::{self.random.choice(TYPES)}"
+
+    def expression(self, names, depth):
+        if depth == 0 or self.random.random() < 0.2:
+            return self.leaf(names)
+        one = lambda: self.expression(names, depth - 1)
+        shape = self.random.randrange(16)
+        if shape < 6:
+            return f"({one()} {self.random.choice(NAMES)} {one()})"
+        if shape < 9:
+            name, count = self.random.choice(CALLS)
+            return f"{name}({', '.join(one() for _ in range(count))})"
+        column = self.random.choice(names) if names else "1"
+        return {
+            9: lambda: f"({one()} IN ({', '.join(one() for _ in range(self.pick(1, 2, 3)))}))",
+            10: lambda: f"({one()} BETWEEN {one()} AND {one()})",
+            11: lambda: f"({one()} = ANY ({self.pick('ARRAY[' + one() + ', ' + one() + ']', one(), chr(39) + '{1}' + chr(39) + '::int[]')}))",
+            12: lambda: f"CASE {one()} WHEN {one()} THEN {one()} ELSE {one()} END",
+            13: lambda: f"(({one()}, {one()}) {self.pick('=', '<', 'IS DISTINCT FROM')} ({one()}, {one()}))",
+            14: lambda: self.pick(f"({one()} IN (SELECT {column} FROM o.t))", f"(({one()}, {one()}) = (SELECT i, {column} FROM o.t2))",
+                                  f"(SELECT {one()})", f"nullif(ROW({one()}), ROW({one()}))", f"({one()} LIKE {one()})", f"({one()} IS DISTINCT FROM {one()})"),
+            15: lambda: f"(- {one()})",
+        }[shape]()
+
+    def statement(self):
+        self.types = []
+        names = COLUMNS
+        shape = self.random.randrange(11)
+        if shape < 5:
+            return f"SELECT {self.expression(names, self.pick(1, 1, 2))} FROM o.t"
+        if shape == 5:
+            return f"SELECT {self.expression(['y'], 1)} FROM (SELECT {self.expression(names, 1)} AS y FROM o.t) s"
+        if shape == 6:
+            arms = " UNION ALL ".join(f"SELECT {self.expression(names, 1)} AS y FROM o.t" for _ in range(2))
+            return f"WITH w AS ({arms}) SELECT {self.expression(['y'], 1)} FROM w"
+        if shape == 7:
+            column = self.random.choice("i j x wo m ct h".split())
+            return f"SELECT {self.expression([column], 1)} FROM o.t {self.pick('', 'LEFT ', 'FULL ')}JOIN o.t2 USING ({column})"
+        if shape == 8:
+            return f"SELECT count({self.pick('DISTINCT ', '')}{self.pick('1', 'pr', 't', 'i', 'h')}) FROM o.t WHERE {self.expression(names, 1)} IS NULL"
+        if shape == 9:
+            arms = " UNION ALL ".join(f"SELECT {self.leaf(names)} FROM o.t" for _ in range(self.pick(1, 2)))
+            return f"WITH RECURSIVE w (y) AS ({arms} UNION ALL SELECT {self.expression(['y'], 1)} FROM w) SELECT y FROM w"
+        return f"WITH w (y, z) AS (SELECT {self.leaf(names)}, {self.leaf(names)} FROM o.t) SELECT {self.expression(['y', 'z'], 1)} FROM w"
+
+
+def prepare(cursor):
+    cursor.execute(SCHEMA)
+    for number, (name, left, right) in enumerate(OPERATORS):
+        arguments = ", ".join(x for x in (left, right) if x)
+        result = "boolean" if name in ("=", "<", ">=", "<=", "~~") else "text"
+        cursor.execute(f"CREATE FUNCTION op_{number}({arguments}) RETURNS {result} IMMUTABLE LANGUAGE plpgsql AS "
+                       "'BEGIN RETURN NULL; END'")
+        cursor.execute(f"CREATE OPERATOR o.{name} (FUNCTION = op_{number}"
+                       + (f", LEFTARG = {left}" if left else "") + f", RIGHTARG = {right})")
+    for signature in FUNCTIONS:
+        cursor.execute(f"CREATE FUNCTION {signature} RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT NULL::text'")
+    cursor.execute(ORACLE)
+    cursor.execute("GRANT USAGE ON SCHEMA o TO agent; GRANT ALL ON ALL TABLES IN SCHEMA o TO agent")
+
+
+def verdicts(upstream, agent, lines):
+    with tempfile.TemporaryDirectory(prefix="pgwicket-overloads-") as folder:
+        path = os.path.join(folder, "wicket.yaml")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(CONFIGURATION.format(upstream=upstream))
+        result = subprocess.run([BIN, "judge", path, "--agent", agent], input="".join(json.dumps(l) + "\n" for l in lines),
+                                capture_output=True, text=True, check=False, timeout=500)
+        equal(result.returncode, 0, result.stderr)
+        return [json.loads(line) for line in result.stdout.splitlines()]
+
+
+def compare(database, agent, path):
+    generator = Generator(SEED)
+    made = []
+    for _ in range(COUNT):
+        sql = generator.statement()
+        made.append((sql, ", ".join(generator.types)))
+    tried = []
+    with psycopg2.connect(database.superuser) as owner:
+        cursor = owner.cursor()
+        cursor.execute(f"SET search_path = {path}; SET check_function_bodies = on")
+        for sql, types in made:
+            cursor.execute("SELECT oracle.chosen(%s, %s)", (sql, types))
+            chosen = cursor.fetchone()[0]
+            if chosen is not None:
+                tried.append((sql, types, chosen))
+        owner.rollback()
+    lines = [{"sql": f"PREPARE p ({types}) AS {sql}" if types else sql} for sql, types, _ in tried]
+    answers = verdicts(database.upstream, agent, lines)
+    equal(len(answers), len(lines))
+    missed, stricter, users = [], [], 0
+    for (sql, types, chosen), answer in zip(tried, answers):
+        users += chosen != ""
+        if chosen and answer["verdict"] == "allow":
+            missed.append(f"{sql} ({types}): the server calls {chosen}")
+        if not chosen and answer["verdict"] != "allow":
+            stricter.append(f"{sql} ({types}): {answer.get('message', answer)}")
+    own = len(tried) - users
+    print(f"     seed {SEED}, path {path}: {COUNT} statements, {len(tried)} valid, {users} choose a user's; of the other "
+          f"{own}, {len(stricter)} rejected")
+    for text in stricter[:int(os.environ.get("PGWICKET_SHOW", "0"))]:
+        print("     stricter:", text)
+    check(not missed, f"{len(missed)} pass that call a user's: " + "\n".join(missed[:20]))
+    check(len(tried) > VALID_SHARE * COUNT, f"only {len(tried)} are valid")
+    check(users > CHOSEN_SHARE * len(tried), f"only {users} choose a user's")
+    return len(stricter) / own
+
+
+def test_what_the_server_would_choose_needs_call():
+    with Database() as database:
+        with psycopg2.connect(database.superuser) as owner:
+            prepare(owner.cursor())
+        share = compare(database, "last", "o")
+        check(share < STRICTER_SHARE, f"{share:.0%} of what the server takes from pg_catalog is rejected")
+
+
+def test_a_schema_before_pg_catalog_wins_where_both_fit_exactly():
+    with Database() as database:
+        with psycopg2.connect(database.superuser) as owner:
+            prepare(owner.cursor())
+        compare(database, "first", "o, pg_catalog")
+
+
+if __name__ == "__main__":
+    sys.exit(main(globals()))
