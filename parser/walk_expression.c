@@ -34,56 +34,32 @@ void operand(struct walk *walk, struct scope *scope, Node *node)
 
 /* --- operators ------------------------------------------------------------------------------ */
 
-static void operators_of(struct walk *walk, A_Expr *tree)
+static void operator_expression(struct walk *walk, struct scope *scope, A_Expr *tree)
 {
-    int location = tree->location;
-    switch (tree->kind) {
-    case AEXPR_OP:
-    case AEXPR_OP_ANY:
-    case AEXPR_OP_ALL:
-    case AEXPR_DISTINCT:
-    case AEXPR_NOT_DISTINCT:
-    case AEXPR_NULLIF:
-    case AEXPR_IN:
-    case AEXPR_LIKE:
-    case AEXPR_ILIKE:
-    case AEXPR_SIMILAR:
-        operator_use(walk, tree->name, location);
-        break;
-    case AEXPR_BETWEEN:
-    case AEXPR_NOT_BETWEEN:
-    case AEXPR_BETWEEN_SYM:
-    case AEXPR_NOT_BETWEEN_SYM:
-        operator_named(walk, "<", location);
-        operator_named(walk, ">", location);
-        operator_named(walk, "<=", location);
-        operator_named(walk, ">=", location);
-        break;
-    default:
-        walk_unknown(walk, "operator expression", (int)tree->kind, location);
-    }
+    operand(walk, scope, tree->lexpr);
+    operand(walk, scope, tree->rexpr);
+    if (tree->kind > AEXPR_NOT_BETWEEN_SYM)
+        walk_unknown(walk, "operator expression", (int)tree->kind, tree->location);
+    else
+        operators_of_expression(walk, tree);
 }
 
 static void sublink(struct walk *walk, struct scope *scope, SubLink *tree)
 {
     operand(walk, scope, tree->testexpr);
-    if (tree->operName != NIL)
-        operator_use(walk, tree->operName, tree->location);
-    else if (tree->subLinkType == ANY_SUBLINK)
-        operator_named(walk, "=", tree->location);
     struct query_result result = query(walk, scope, tree->subselect, NULL);
     bool fresh;
     *walk_seen(walk, (uintptr_t)tree, (struct text){0}, (struct text){0}, &fresh) =
         (uintptr_t)result.columns;
+    operators_of_sublink(walk, tree);
 }
 
 static void case_expression(struct walk *walk, struct scope *scope, CaseExpr *tree)
 {
-    if (tree->arg != NULL)
-        operator_named(walk, "=", tree->location);
     operand(walk, scope, (Node *)tree->arg);
     expressions(walk, scope, tree->args);
     operand(walk, scope, (Node *)tree->defresult);
+    operators_of_case(walk, tree);
 }
 
 /* --- the rest ------------------------------------------------------------------------------- */
@@ -225,9 +201,7 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
 {
     switch (nodeTag(node)) {
     case T_A_Expr:
-        operators_of(walk, (A_Expr *)node);
-        operand(walk, scope, ((A_Expr *)node)->lexpr);
-        operand(walk, scope, ((A_Expr *)node)->rexpr);
+        operator_expression(walk, scope, (A_Expr *)node);
         break;
     case T_BoolExpr:
         expressions(walk, scope, ((BoolExpr *)node)->args);

@@ -276,6 +276,20 @@ static bool is_merged(const struct item *merged, struct text name)
     return item_column_named(merged, name) != NULL;
 }
 
+/* What both sides of USING have in common, and how it is compared. */
+static void merge_column(struct walk *walk, const struct item *left, const struct item *right,
+                         struct item_column *merged)
+{
+    bool known = left->columns_known && right->columns_known;
+    const struct item_column *first = item_column_named(left, merged->name);
+    const struct item_column *second = item_column_named(right, merged->name);
+    uint32_t left_type = known && first != NULL ? first->type : TYPE_UNSURE;
+    uint32_t right_type = known && second != NULL ? second->type : TYPE_UNSURE;
+    merged->type = left_type == right_type ? left_type : TYPE_UNSURE;
+    merged->row = first != NULL ? first->row : NULL;
+    operator_joins(walk, left_type, right_type);
+}
+
 /* The columns that USING or NATURAL merges; reads them on both sides. */
 static struct item *merged_columns(struct walk *walk, JoinExpr *join, struct entry *left,
                                    struct entry *right)
@@ -296,9 +310,7 @@ static struct item *merged_columns(struct walk *walk, JoinExpr *join, struct ent
     }
     for (size_t i = 0; i < merged->column_count; i++) {
         struct item_column *column = &merged->columns[i];
-        struct item_column *source = item_column_named(left->item, column->name);
-        column->type = source != NULL ? source->type : 0;
-        column->row = source != NULL ? source->row : NULL;
+        merge_column(walk, left->item, right->item, column);
         read_named_column(walk, left->item, column->name);
         read_named_column(walk, right->item, column->name);
     }
@@ -306,8 +318,9 @@ static struct item *merged_columns(struct walk *walk, JoinExpr *join, struct ent
         read_every_column(walk, left->item, TEXT("NATURAL JOIN"));
         read_every_column(walk, right->item, TEXT("NATURAL JOIN"));
     }
-    if (join->isNatural || join->usingClause != NIL)
-        operator_named(walk, "=", -1);
+    bool unknown = !left->item->columns_known || !right->item->columns_known;
+    if (join->isNatural && unknown)
+        operator_joins(walk, TYPE_UNSURE, TYPE_UNSURE);
     return merged;
 }
 

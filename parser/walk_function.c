@@ -1,9 +1,9 @@
 /*
  * walk_function.c - which functions a name can mean, and what calling them needs.
  *
- * Argument types are not known here, so every candidate that the number of arguments allows is
- * judged: the built-in by the strictest of its overloads, and each user function on the path. A
- * name that means nothing becomes an unresolved `call`, which no rule lets pass by accident.
+ * Every candidate that the arguments allow is judged: the built-in by the strictest of its
+ * overloads, and each user function on the path that the server could choose (walk_reach.c). A name
+ * that means nothing becomes an unresolved `call`, which no rule lets pass by accident.
  */
 #include "parser/walk_scope.h"
 
@@ -16,7 +16,8 @@ struct named_call {
     struct text schema; /* empty: to be looked for */
     struct text name;
     int argument_count;
-    bool optional; /* if there is no such function, nothing is called */
+    bool optional;        /* if there is no such function, nothing is called */
+    const FuncCall *tree; /* NULL: nothing is known of the arguments but their number */
     int location;
 };
 
@@ -189,13 +190,17 @@ static size_t call_users(struct walk *walk, const struct named_call *call, bool 
         walk->context->catalog != NULL
             ? catalog_functions(walk->context->catalog, call->name, &count)
             : NULL;
+    const struct argument_types types =
+        argument_types_of(walk, count > 0 && !any_arguments ? call->tree : NULL);
     for (size_t i = 0; functions != NULL && i < count; i++) {
         bool here = call->schema.size > 0 ? text_equal(functions[i].schema, call->schema)
                                           : schema_is_searched(walk, functions[i].schema);
         if (!here)
             continue;
         *named += 1;
-        if (!any_arguments && !takes_arguments(&functions[i], call->argument_count))
+        if (!any_arguments &&
+            !(takes_arguments(&functions[i], call->argument_count) &&
+              function_is_reached(walk, &functions[i], call->schema.size == 0, &types)))
             continue;
         call_user_function(walk, &functions[i], call->location);
         called++;
@@ -328,6 +333,7 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
         return;
     }
     operands(walk, scope, tree->args);
+    call.tree = tree;
     call_named(walk, &call);
     if (built_in)
         row_type_checks(walk, &call, tree);

@@ -8,16 +8,11 @@
 #include "parser/walk_scope.h"
 
 enum {
-    TYPE_BOOL = 16,
-    TYPE_INT8 = 20,
     TYPE_INT2 = 21,
-    TYPE_INT4 = 23,
-    TYPE_TEXT = 25,
     TYPE_OID = 26,
     TYPE_FLOAT4 = 700,
     TYPE_FLOAT8 = 701,
     TYPE_VARCHAR = 1043,
-    TYPE_NUMERIC = 1700,
 };
 
 /* Nobody proves more rows than this by a list. */
@@ -127,11 +122,11 @@ static const struct column *target_column(struct walk *walk, const struct item *
     return resolution->column->column;
 }
 
-static bool is_plain_equality(struct walk *walk, const A_Expr *tree)
+static bool is_plain_equality(struct walk *walk, A_Expr *tree)
 {
     int count = list_length(tree->name);
     return strcmp(strVal(llast(tree->name)), "=") == 0 &&
-           ((count == 1 && !operator_is_shadowed(walk, "=")) ||
+           ((count == 1 && !expression_is_shadowed(walk, tree)) ||
             (count == 2 && strcmp(strVal(linitial(tree->name)), "pg_catalog") == 0));
 }
 

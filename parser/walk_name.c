@@ -227,11 +227,16 @@ static struct item *row_of_indirection(struct walk *walk, A_Indirection *tree)
     return row;
 }
 
-static struct item *row_of_sublink(struct walk *walk, SubLink *link)
+const struct item *sublink_columns(struct walk *walk, SubLink *link)
 {
     bool fresh;
     uintptr_t known = *walk_seen(walk, (uintptr_t)link, (struct text){0}, (struct text){0}, &fresh);
-    struct item *columns = (struct item *)known;
+    return (const struct item *)known;
+}
+
+static struct item *row_of_sublink(struct walk *walk, SubLink *link)
+{
+    const struct item *columns = sublink_columns(walk, link);
     if (link->subLinkType != EXPR_SUBLINK || columns == NULL || columns->column_count == 0)
         return NULL;
     return row_of_column(walk, &columns->columns[0]);

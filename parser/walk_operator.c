@@ -25,67 +25,318 @@ static bool is_builtin_operator(struct text name)
     return false;
 }
 
-/* Calls the functions of the user operators that the name can mean; how many there are. */
-static size_t user_operators(struct walk *walk, struct text schema, struct text name, bool call,
-                             int location)
+/* --- what is compared ------------------------------------------------------------------------ */
+
+static void add_operands(struct walk *walk, struct operand_list *list,
+                         const struct operand_types *types)
+{
+    struct operand_types *place = arena_push(walk->arena, (void **)&list->items, &list->count,
+                                             &list->capacity, sizeof *place);
+    *place = *types;
+}
+
+static void add_types(struct walk *walk, struct operand_list *list, uint32_t left, uint32_t right)
+{
+    const struct operand_types types = {.left = left, .right = right};
+    add_operands(walk, list, &types);
+}
+
+static bool is_row(Node *node)
+{
+    return node != NULL && IsA(node, RowExpr);
+}
+
+static void add_values(struct walk *walk, struct operand_list *list, Node *left, Node *right)
+{
+    const struct operand_types types = {.prefix = left == NULL,
+                                        .left = type_of_argument(walk, left),
+                                        .right = type_of_argument(walk, right)};
+    add_operands(walk, list, &types);
+}
+
+/* Rows as they are written are compared field by field, others as wholes. */
+static void add_pair(struct walk *walk, struct operand_list *list, Node *left, Node *right)
+{
+    if (!is_row(left) && !is_row(right)) {
+        add_values(walk, list, left, right);
+        return;
+    }
+    bool both = is_row(left) && is_row(right) &&
+                list_length(((RowExpr *)left)->args) == list_length(((RowExpr *)right)->args);
+    if (!both)
+        add_types(walk, list, TYPE_UNSURE, TYPE_UNSURE);
+    ListCell *first, *second;
+    if (both)
+        forboth(first, ((RowExpr *)left)->args, second, ((RowExpr *)right)->args)
+            add_values(walk, list, lfirst(first), lfirst(second));
+}
+
+static void add_pairs(struct walk *walk, struct operand_list *list, Node *left, Node *right)
+{
+    ListCell *cell;
+    if (right == NULL || !IsA(right, List)) {
+        add_types(walk, list, TYPE_UNSURE, TYPE_UNSURE);
+        return;
+    }
+    foreach (cell, (List *)right)
+        add_pair(walk, list, left, lfirst(cell));
+}
+
+/* The list may be compared as an array of a type that all of it have in common with the left side.
+ */
+static void add_common_type(struct walk *walk, struct operand_list *list, Node *left)
+{
+    uint32_t type = is_row(left) ? TYPE_UNSURE : type_of_argument(walk, left);
+    if (type == TYPE_UNSURE || type == TYPE_LITERAL)
+        return;
+    const struct type *known = catalog_type_by_oid(walk->context->catalog, type);
+    bool domain = known == NULL || known->kind == 'd';
+    add_types(walk, list, type, domain ? TYPE_UNSURE : type);
+}
+
+static struct operand_list operands_of(struct walk *walk, A_Expr *tree)
+{
+    struct operand_list list = {0};
+    switch (tree->kind) {
+    case AEXPR_OP_ANY:
+    case AEXPR_OP_ALL:
+        add_types(walk, &list, type_of_argument(walk, tree->lexpr),
+                  type_of_elements(walk, tree->rexpr));
+        break;
+    case AEXPR_IN:
+        add_pairs(walk, &list, tree->lexpr, tree->rexpr);
+        add_common_type(walk, &list, tree->lexpr);
+        break;
+    case AEXPR_BETWEEN:
+    case AEXPR_NOT_BETWEEN:
+    case AEXPR_BETWEEN_SYM:
+    case AEXPR_NOT_BETWEEN_SYM:
+        add_pairs(walk, &list, tree->lexpr, tree->rexpr);
+        break;
+    case AEXPR_NULLIF: /* compares rows as wholes */
+        add_values(walk, &list, tree->lexpr, tree->rexpr);
+        break;
+    default:
+        add_pair(walk, &list, tree->lexpr, tree->rexpr);
+    }
+    return list;
+}
+
+static struct operand_list operands_of_sublink(struct walk *walk, SubLink *tree)
+{
+    struct operand_list list = {0};
+    const struct item *columns = sublink_columns(walk, tree);
+    bool row = is_row(tree->testexpr);
+    size_t width = row ? (size_t)list_length(((RowExpr *)tree->testexpr)->args) : 1;
+    if (columns == NULL || !columns->columns_known || columns->column_count != width) {
+        add_types(walk, &list, TYPE_UNSURE, TYPE_UNSURE);
+        return list;
+    }
+    for (size_t i = 0; i < width; i++) {
+        Node *node = row ? list_nth(((RowExpr *)tree->testexpr)->args, (int)i) : tree->testexpr;
+        add_types(walk, &list, type_of_argument(walk, node), columns->columns[i].type);
+    }
+    return list;
+}
+
+/* --- which operators can be meant ------------------------------------------------------------- */
+
+/* One operator of a statement. */
+struct named_operator {
+    struct text schema; /* empty: to be looked for */
+    struct text name;
+    int location;
+};
+
+static bool is_meant(struct walk *walk, const struct named_operator *named,
+                     const struct operator* op)
+{
+    return named->schema.size > 0 ? text_equal(op->schema, named->schema)
+                                  : schema_is_searched(walk, op->schema);
+}
+
+static bool is_reached(struct walk *walk, const struct named_operator *named,
+                       const struct operator* op, const struct operand_list *list)
+{
+    for (size_t i = 0; i < list->count && walk_spend(walk, 1); i++)
+        if (operator_is_reached(walk, op, named->schema.size == 0, &list->items[i]))
+            return true;
+    return list->count == 0 || walk->failed;
+}
+
+/* Calls the functions of the user operators that can be meant; how many there are. */
+static size_t user_operators(struct walk *walk, const struct named_operator *named,
+                             const struct operand_list *list, bool call)
 {
     size_t count = 0, found = 0;
     if (walk->context->catalog == NULL)
         return 0;
-    const struct operator* operators = catalog_operators(walk->context->catalog, name, &count);
+    const struct operator* operators =
+        catalog_operators(walk->context->catalog, named->name, &count);
     for (size_t i = 0; i < count; i++) {
-        bool here = schema.size > 0 ? text_equal(operators[i].schema, schema)
-                                    : schema_is_searched(walk, operators[i].schema);
-        if (!here)
+        if (!is_meant(walk, named, &operators[i]) || !is_reached(walk, named, &operators[i], list))
             continue;
         found++;
         if (call)
-            call_function_oid(walk, operators[i].function, location);
+            call_function_oid(walk, operators[i].function, named->location);
     }
     return found;
 }
 
-static void operator_used(struct walk *walk, struct text schema, struct text name, int location)
+/* Is there anything to choose from? Only then need the operands be looked at. */
+static bool is_overloaded(struct walk *walk, const struct named_operator *named)
 {
-    if (text_is(schema, "pg_catalog"))
-        return;
-    if (text_is(name, "||"))
-        casts_to(walk, "text", location);
-    size_t found = user_operators(walk, schema, name, true, location);
-    if (schema.size == 0)
-        found += call_what_may_be(walk, name, false, location);
-    if (found > 0 || (schema.size == 0 && is_builtin_operator(name)))
-        return;
-    struct object object = {OBJECT_NAME, arena_text(walk->arena, schema),
-                            arena_text(walk->arena, name)};
-    size_t index = call_action(walk, object, (struct text){0}, location);
+    const struct operand_list any = {0};
+    return user_operators(walk, named, &any, false) > 0;
+}
+
+static void call_unknown_operator(struct walk *walk, const struct named_operator *named)
+{
+    struct object object = {OBJECT_NAME, arena_text(walk->arena, named->schema),
+                            arena_text(walk->arena, named->name)};
+    size_t index = call_action(walk, object, (struct text){0}, named->location);
     bool online = walk->context->catalog != NULL;
-    walk->actions[index].unresolved = online && !walk_may_make(walk, MAKEABLE_CODE, schema, name);
+    walk->actions[index].unresolved =
+        online && !walk_may_make(walk, MAKEABLE_CODE, named->schema, named->name);
     walk->unresolved_names = walk->unresolved_names || online;
     walk->shape->changes |= CHANGES_BY_CODE;
     walk->shape->volatile_functions = true;
 }
 
-void operator_use(struct walk *walk, List *names, int location)
+static void operator_used(struct walk *walk, const struct named_operator *named,
+                          const struct operand_list *list)
+{
+    const struct operand_list any = {0};
+    if (text_is(named->schema, "pg_catalog"))
+        return;
+    if (text_is(named->name, "||"))
+        casts_to(walk, "text", named->location);
+    size_t found = user_operators(walk, named, list, true);
+    if (named->schema.size == 0)
+        found += call_what_may_be(walk, named->name, false, named->location);
+    if (found > 0 || (named->schema.size == 0 && is_builtin_operator(named->name)))
+        return;
+    if (user_operators(walk, named, &any, true) == 0)
+        call_unknown_operator(walk, named);
+}
+
+/* False if it is no name: the walk has failed. */
+static bool name_operator(struct walk *walk, List *names, int location, struct named_operator *out)
 {
     int count = list_length(names);
     if (count < 1 || count > 3) {
         walk_unknown(walk, "operator name", T_A_Expr, location);
-        return;
+        return false;
     }
-    struct text schema = {0};
+    *out = (struct named_operator){.name = text_from(strVal(llast(names))), .location = location};
     if (count > 1)
-        schema = text_from(strVal(list_nth(names, count - 2)));
-    operator_used(walk, schema, text_from(strVal(llast(names))), location);
+        out->schema = text_from(strVal(list_nth(names, count - 2)));
+    return true;
 }
 
-void operator_named(struct walk *walk, const char *name, int location)
+static const char *const between_operators[] = {"<", ">", "<=", ">="};
+
+static bool is_between(const A_Expr *tree)
 {
-    operator_used(walk, (struct text){0}, text_from(name), location);
+    return tree->kind == AEXPR_BETWEEN || tree->kind == AEXPR_NOT_BETWEEN ||
+           tree->kind == AEXPR_BETWEEN_SYM || tree->kind == AEXPR_NOT_BETWEEN_SYM;
 }
 
-bool operator_is_shadowed(struct walk *walk, const char *name)
+/* --- entry points ----------------------------------------------------------------------------- */
+
+void operators_of_expression(struct walk *walk, A_Expr *tree)
 {
-    return user_operators(walk, (struct text){0}, text_from(name), false, -1) > 0 ||
-           call_what_may_be(walk, text_from(name), false, -1) > 0;
+    struct named_operator named = {.location = tree->location};
+    struct operand_list list = {0};
+    for (size_t i = 0; is_between(tree) && i < ARRAY_SIZE(between_operators); i++) {
+        named.name = text_from(between_operators[i]);
+        if (list.count == 0 && is_overloaded(walk, &named))
+            list = operands_of(walk, tree);
+        operator_used(walk, &named, &list);
+    }
+    if (is_between(tree) || !name_operator(walk, tree->name, tree->location, &named))
+        return;
+    if (is_overloaded(walk, &named))
+        list = operands_of(walk, tree);
+    operator_used(walk, &named, &list);
+}
+
+void operators_of_sublink(struct walk *walk, SubLink *tree)
+{
+    struct named_operator named = {.name = TEXT("="), .location = tree->location};
+    struct operand_list list = {0};
+    if (tree->operName == NIL && tree->subLinkType != ANY_SUBLINK)
+        return;
+    if (tree->operName != NIL && !name_operator(walk, tree->operName, tree->location, &named))
+        return;
+    if (is_overloaded(walk, &named))
+        list = operands_of_sublink(walk, tree);
+    operator_used(walk, &named, &list);
+}
+
+void operators_of_case(struct walk *walk, CaseExpr *tree)
+{
+    struct named_operator named = {.name = TEXT("="), .location = tree->location};
+    struct operand_list list = {0};
+    ListCell *cell;
+    if (tree->arg == NULL)
+        return;
+    if (is_overloaded(walk, &named)) {
+        uint32_t type = type_of_argument(walk, (Node *)tree->arg);
+        foreach (cell, tree->args)
+            add_types(walk, &list, type == TYPE_LITERAL ? TYPE_TEXT : type,
+                      type_of_argument(walk, (Node *)((CaseWhen *)lfirst(cell))->expr));
+    }
+    operator_used(walk, &named, &list);
+}
+
+void operator_use(struct walk *walk, List *names, int location)
+{
+    const struct operand_list any = {0};
+    struct named_operator named;
+    if (name_operator(walk, names, location, &named))
+        operator_used(walk, &named, &any);
+}
+
+void operator_joins(struct walk *walk, uint32_t left, uint32_t right)
+{
+    const struct named_operator named = {.name = TEXT("="), .location = -1};
+    struct operand_types types = {.left = left, .right = right};
+    const struct operand_list list = {&types, 1, 1};
+    operator_used(walk, &named, &list);
+}
+
+/* --- shadows ---------------------------------------------------------------------------------- */
+
+static bool is_shadowed(struct walk *walk, struct text name, const struct operand_list *list)
+{
+    const struct named_operator named = {.name = name, .location = -1};
+    return user_operators(walk, &named, list, false) > 0 ||
+           call_what_may_be(walk, name, false, -1) > 0;
+}
+
+bool expression_is_shadowed(struct walk *walk, A_Expr *tree)
+{
+    if (!is_between(tree) && list_length(tree->name) != 1)
+        return false;
+    const struct operand_list list = operands_of(walk, tree);
+    if (!is_between(tree))
+        return is_shadowed(walk, text_from(strVal(linitial(tree->name))), &list);
+    for (size_t i = 0; i < ARRAY_SIZE(between_operators); i++)
+        if (is_shadowed(walk, text_from(between_operators[i]), &list))
+            return true;
+    return false;
+}
+
+bool sublink_is_shadowed(struct walk *walk, SubLink *tree)
+{
+    const struct operand_list list = operands_of_sublink(walk, tree);
+    return is_shadowed(walk, TEXT("="), &list);
+}
+
+bool operator_is_shadowed(struct walk *walk, const char *name, uint32_t left, uint32_t right)
+{
+    struct operand_types types = {.left = left, .right = right};
+    const struct operand_list list = {&types, 1, 1};
+    return is_shadowed(walk, text_from(name), &list);
 }

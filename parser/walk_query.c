@@ -133,7 +133,8 @@ static void target(struct walk *walk, struct scope *scope, ResTarget *tree, stru
     expression(walk, scope, tree->val);
     struct item_column *column = item_add_column(
         walk, out, tree->name != NULL ? text_from(tree->name) : name_of_expression(tree->val));
-    column->type = type_of_expression(walk, tree->val);
+    uint32_t type = type_of_argument(walk, tree->val);
+    column->type = type == TYPE_LITERAL ? TYPE_TEXT : type;
     column->row = row_of_expression(walk, tree->val);
 }
 
@@ -300,10 +301,10 @@ static struct query_result values_select(struct walk *walk, struct scope *scope,
 static struct query_result set_operation(struct walk *walk, struct scope *scope, SelectStmt *tree,
                                          struct cte *self)
 {
-    struct query_result left = query(walk, scope, (Node *)tree->larg, self);
-    if (self != NULL && self->shape == NULL)
+    struct query_result left = query(walk, scope, (Node *)tree->larg, NULL);
+    if (self != NULL)
         cte_shape(walk, self, &left);
-    struct query_result right = query(walk, scope, (Node *)tree->rarg, self);
+    struct query_result right = query(walk, scope, (Node *)tree->rarg, NULL);
     struct query_result result = {.columns = left.columns, .cut = left.cut && right.cut};
     for (size_t i = 0; i < right.columns->column_count; i++)
         casts_of_values(walk, right.columns->columns[i].type, -1);

@@ -1,10 +1,10 @@
 /*
- * walk_reach.c - which types the arguments of a call have, and which user functions and operators such
- * arguments can reach.
+ * walk_reach.c - which types the arguments of a call have, and which user functions and operators
+ * such arguments can reach.
  *
- * A user's overload counts unless the server could not choose it: an argument of a known type has no
- * implicit way to the declared one, or an overload of pg_catalog takes exactly these types and is
- * searched first. What is not sure here reaches everything.
+ * A user's overload counts unless the server could not choose it: an argument of a known type has
+ * no implicit way to the declared one, or an overload of pg_catalog takes exactly these types and
+ * is searched first. What is not sure here reaches everything.
  */
 #include "parser/walk_scope.h"
 
@@ -142,8 +142,8 @@ static bool has_exactly(const struct function *function, const struct argument_t
 {
     if (function->kind == 'p' || function->variadic || function->argument_count != types->count)
         return false;
-    return types->count == 0 || memcmp(function->argument_types, types->types,
-                                       types->count * sizeof *types->types) == 0;
+    return types->count == 0 ||
+           memcmp(function->argument_types, types->types, types->count * sizeof *types->types) == 0;
 }
 
 static bool are_sure(const struct argument_types *types)
@@ -170,8 +170,7 @@ static const struct function *exact_builtin(const struct walk *walk, struct text
 struct argument_types argument_types_of(struct walk *walk, const FuncCall *call)
 {
     struct argument_types types = {0};
-    if (call == NULL || call->func_variadic || call->agg_within_group ||
-        overloads_may_change(walk))
+    if (call == NULL || call->func_variadic || call->agg_within_group || overloads_may_change(walk))
         return types;
     types.count = (size_t)list_length(call->args);
     types.types = arena_array(walk->arena, types.count + 1, sizeof *types.types);
@@ -263,8 +262,8 @@ static bool operator_takes(const struct walk *walk, const struct operator* op,
            type_reaches(walk, types->right, op->right);
 }
 
-static const struct operator* operator_with(const struct operator* operators, size_t count,
-                                            uint32_t left, uint32_t right)
+static const struct operator*
+    operator_with(const struct operator* operators, size_t count, uint32_t left, uint32_t right)
 {
     for (size_t i = 0; i < count; i++)
         if (operators[i].left == left && operators[i].right == right)
@@ -273,8 +272,8 @@ static const struct operator* operator_with(const struct operator* operators, si
 }
 
 /* Of a domain and a literal: the server looks for the domain's own operator before its base's. */
-static const struct operator* builtin_of_base(const struct walk *walk, struct text name,
-                                              uint32_t domain)
+static const struct operator*
+    builtin_of_base(const struct walk *walk, struct text name, uint32_t domain)
 {
     size_t count;
     const struct catalog *catalog = walk->context->catalog;

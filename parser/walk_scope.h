@@ -202,6 +202,9 @@ struct item *row_of_expression(struct walk *walk, Node *node);
 /* The type of what an expression gives, 0 where it is not sure; walk the expression first. */
 uint32_t type_of_expression(struct walk *walk, Node *node);
 
+/* The columns of a sub-query that was walked; NULL if it was not. */
+const struct item *sublink_columns(struct walk *walk, SubLink *link);
+
 /* The column name that the server gives to an unlabelled target. */
 struct text name_of_expression(Node *node);
 
@@ -257,13 +260,86 @@ bool function_by_argument(struct walk *walk, struct scope *scope, struct text na
  * then a SHOW. */
 bool select_is_show(struct walk *walk, SelectStmt *tree);
 
+/* --- walk_argument.c ------------------------------------------------------------------------ */
+
+/* What an argument is to the choice of a function or operator: the oid of its type, or one of the first
+ * two. */
+enum {
+    TYPE_UNSURE = 0,    /* any type */
+    TYPE_LITERAL = 705, /* 'x' or NULL: becomes what is wanted */
+    TYPE_BOOL = 16,
+    TYPE_NAME = 19,
+    TYPE_INT8 = 20,
+    TYPE_INT4 = 23,
+    TYPE_TEXT = 25,
+    TYPE_DATE = 1082,
+    TYPE_TIMESTAMPTZ = 1184,
+    TYPE_BIT = 1560,
+    TYPE_NUMERIC = 1700,
+};
+
+/* Walk the expression first: what was not walked is unsure. */
+uint32_t type_of_argument(struct walk *walk, Node *node);
+
+/* Of what stands in ANY (…). */
+uint32_t type_of_elements(struct walk *walk, Node *array);
+
+/* --- walk_reach.c --------------------------------------------------------------------------- */
+
+struct argument_types {
+    bool known; /* false: neither types nor places */
+    uint32_t *types;
+    size_t count;
+};
+
+struct operand_types {
+    bool prefix; /* there is only a right operand */
+    uint32_t left, right;
+};
+
+/* May the agent make or alter what types, casts and overloads are looked for in? Then nothing of them is
+ * sure. */
+bool overloads_may_change(const struct walk *walk);
+
+struct argument_types argument_types_of(struct walk *walk, const FuncCall *call);
+
+/* Could the server choose this function or operator of a user for such arguments? `unqualified`: the
+ * name is written without a schema. */
+bool function_is_reached(struct walk *walk, const struct function *function, bool unqualified,
+                         const struct argument_types *types);
+bool operator_is_reached(struct walk *walk, const struct operator *op, bool unqualified,
+                         const struct operand_types *types);
+
+/* What a built-in gives; TYPE_UNSURE where a user's could be chosen. */
+uint32_t result_of_function(struct walk *walk, struct text name, bool unqualified,
+                            const struct argument_types *types);
+uint32_t result_of_operator(struct walk *walk, struct text name, bool unqualified,
+                            const struct operand_types *types);
+
 /* --- walk_operator.c ------------------------------------------------------------------------ */
 
-void operator_use(struct walk *walk, List *name, int location);
-void operator_named(struct walk *walk, const char *name, int location);
+/* The pairs of values that an operator is applied to. */
+struct operand_list {
+    struct operand_types *items; /* none: of any type */
+    size_t count, capacity;
+};
 
-/* Does an operator outside pg_catalog hide behind this unqualified name? */
-bool operator_is_shadowed(struct walk *walk, const char *name);
+/* The operators of an expression, of a sub-query's comparison, of CASE value WHEN …: after what they
+ * are applied to was walked. */
+void operators_of_expression(struct walk *walk, A_Expr *tree);
+void operators_of_sublink(struct walk *walk, SubLink *tree);
+void operators_of_case(struct walk *walk, CaseExpr *tree);
+
+/* Any operator by its name, on whatever. */
+void operator_use(struct walk *walk, List *name, int location);
+
+/* The `=` of USING. */
+void operator_joins(struct walk *walk, uint32_t left, uint32_t right);
+
+/* Could an operator outside pg_catalog hide behind the unqualified name? */
+bool expression_is_shadowed(struct walk *walk, A_Expr *tree);
+bool sublink_is_shadowed(struct walk *walk, SubLink *tree);
+bool operator_is_shadowed(struct walk *walk, const char *name, uint32_t left, uint32_t right);
 
 /* --- walk_type.c ---------------------------------------------------------------------------- */
 
@@ -275,6 +351,12 @@ bool types_use(struct walk *walk, struct text schema, struct text name, int loca
 
 /* The type that the name surely means; NULL if it is not sure. */
 const struct type *type_of_name(struct walk *walk, TypeName *name);
+
+/* The element type where an array of it is written; else the type itself. */
+const struct type *element_of_name(struct walk *walk, TypeName *name);
+
+/* Could the unqualified name be one of a type? */
+bool type_has_name(struct walk *walk, struct text name);
 void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast);
 
 /* A value of a user's type where another type may be wanted: implicit casts from it. */

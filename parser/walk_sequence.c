@@ -236,7 +236,7 @@ static bool names_setting(struct walk *walk, Node *where, struct text *name)
     A_Expr *tree = (A_Expr *)where;
     return where != NULL && IsA(where, A_Expr) && tree->kind == AEXPR_OP &&
            list_length(tree->name) == 1 && strcmp(strVal(linitial(tree->name)), "=") == 0 &&
-           !operator_is_shadowed(walk, "=") && tree->lexpr != NULL &&
+           !operator_is_shadowed(walk, "=", TYPE_TEXT, TYPE_LITERAL) && tree->lexpr != NULL &&
            is_column(tree->lexpr, "name") && constant_string(tree->rexpr, name) &&
            casts_to_plain(tree->rexpr);
 }

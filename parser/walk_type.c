@@ -61,7 +61,7 @@ static const struct type *type_of_column(struct walk *walk, List *names)
 }
 
 /* The element type where an array of it is written; NULL if unknown. */
-static const struct type *element_of_name(struct walk *walk, TypeName *name)
+const struct type *element_of_name(struct walk *walk, TypeName *name)
 {
     if (name->pct_type)
         return type_of_column(walk, name->names);
@@ -176,6 +176,16 @@ static bool may_be_plain(struct walk *walk, struct text schema, struct text name
     for (size_t i = 0; i < count; i++)
         if (walk_may_make(walk, MAKEABLE_NEW, path[i], name) &&
             !walk_may_make(walk, MAKEABLE_CODE, path[i], name))
+            return true;
+    return false;
+}
+
+bool type_has_name(struct walk *walk, struct text name)
+{
+    size_t count;
+    const struct text *path = walk_path(walk, &count);
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
+        if (catalog_type(walk->context->catalog, path[i], name) != NULL)
             return true;
     return false;
 }

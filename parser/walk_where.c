@@ -372,8 +372,7 @@ static bool between_compares(const struct proof *proof, A_Expr *tree)
 
 static bool compares(const struct proof *proof, A_Expr *tree, bool negated)
 {
-    if (list_length(tree->name) == 1 &&
-        operator_is_shadowed(proof->walk, strVal(linitial(tree->name))))
+    if (expression_is_shadowed(proof->walk, tree))
         return false;
     switch (tree->kind) {
     case AEXPR_OP:
@@ -417,7 +416,7 @@ static bool in_subquery(const struct proof *proof, SubLink *link)
     const struct item *columns = columns_of_sublink(proof, link);
     bool equality = link->operName == NIL || (list_length(link->operName) == 1 &&
                                               strcmp(strVal(linitial(link->operName)), "=") == 0);
-    return equality && columns != NULL && columns->cut && !operator_is_shadowed(proof->walk, "=") &&
+    return equality && columns != NULL && columns->cut && !sublink_is_shadowed(proof->walk, link) &&
            is_subject_side(proof, link->testexpr) && is_independent(proof, link->subselect);
 }
 

@@ -89,6 +89,48 @@ Test(function, judges_every_candidate_on_the_path)
     CHECK_TRAPS("public", cases);
 }
 
+Test(function, knows_which_overloads_the_arguments_cannot_reach)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT count(DISTINCT 1), count('x'::text), count(true)", ""},
+        {"SELECT round(5.5, 2), round(true, 2), round(3000000000, 2)", ""},
+        {"SELECT round(price, 2) FROM shop.products", "select shop.products(price)"},
+        {"SELECT round(p, 2) FROM (SELECT price FROM shop.products) t (p)",
+         "select shop.products(price)"},
+        {"SELECT round('5', 2)", "call public.round"},
+        {"SELECT round($1, 2)", "call public.round"},
+        {"SELECT round(NULL, NULL)", "call public.round"},
+        {"SELECT round(5::evil.nope, 2)", "call evil.nope!; call public.round"},
+        {"SELECT round(c, 2) FROM (SELECT 1 UNION SELECT 2.5) t (c)", "call public.round"},
+        {"SELECT round(VARIADIC 5.5)", "call public.round"},
+        {"SELECT public.round(5.5, 2)", "call public.round"},
+        {"SELECT count(NULL), count(c.*) FROM shop.order_items c",
+         "select shop.order_items(order_id, line, qty); call public.count"},
+    };
+    CHECK_TRAPS("public", cases);
+}
+
+Test(function, knows_which_operators_the_operands_cannot_reach)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT attrs -> 'x' FROM shop.customers", "select shop.customers(attrs)"},
+        {"SELECT attrs -> 'x' -> 'y' FROM shop.customers",
+         "select shop.customers(attrs); call shop.log_it2"},
+        {"SELECT id -> 'x' FROM shop.customers", "select shop.customers(id); call shop.log_it2"},
+        {"SELECT 'x' -> 'y'", "call shop.log_it2"},
+        {"SELECT $1 -> 'y'", "call shop.log_it2"},
+        {"SELECT 1 -> 2.5", ""},
+        {"SELECT 1 OPERATOR(hr.->) 2.5", "call shop.log_it2"},
+        {"SELECT ROW() -> ROW()", "call shop.log_it2"},
+        {"SELECT NULLIF(ROW(1), ROW(1)), ROW(1) = ROW(1)", "call shop.log_it2"},
+        {"WITH RECURSIVE w (c) AS (SELECT id FROM shop.customers UNION SELECT '1' UNION ALL "
+         "SELECT 1 FROM w WHERE c -> 'x' IS NULL) SELECT FROM w",
+         "select shop.customers(id); call shop.log_it2"},
+        {"SELECT ('x'::text, 1) = (2, 'y'), true -> ANY ('{}')", "call shop.log_it2"},
+    };
+    CHECK_TRAPS("hr", cases);
+}
+
 Test(function, judges_a_sequence_by_its_constant_name)
 {
     static const struct trap_case cases[] = {
