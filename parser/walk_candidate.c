@@ -93,7 +93,7 @@ static void add_candidate(struct walk *walk, struct action model, const struct c
     action->columns_unknown = model.verb == VERB_SELECT || model.verb == VERB_INSERT ||
                               model.verb == VERB_UPDATE;
     action->columns_why = TEXT("a name without a schema");
-    action->where_why = TEXT("A name without a schema proves nothing of the table that it means.");
+    action->where_why = TEXT("a name without a schema proves nothing of the table that it means");
     action->rows_max = model.verb == VERB_INSERT ? model.rows_max : ROWS_UNPROVEN;
     action->reason = model.reason;
     action->candidate = true;

@@ -123,9 +123,12 @@ bool action_may_move_column(const struct matching *matching, const struct action
 {
     if (count == 0 || action->verb != VERB_ALTER)
         return false;
-    if (action->object.kind == OBJECT_SCHEMA) {
-        *column = patterns[0].source;
-        return true;
+    for (size_t i = 0; action->object.kind == OBJECT_SCHEMA && i < count; i++) {
+        const struct object_pattern schema = {
+            .kind = OBJECT_SCHEMA, .parts = {patterns[i].parts[0]}, .part_count = 1};
+        *column = patterns[i].source;
+        if (object_pattern_matches(&schema, &action->object))
+            return true;
     }
     struct family family = family_of(matching, action);
     for (size_t i = 0; action->object.kind == OBJECT_NAME && i < count; i++)

@@ -75,7 +75,7 @@ struct text hint_allowed_here(struct arena *arena, const struct policy *policy,
         const struct rule *rule = opening_rule(policy, &action);
         if (rule == NULL)
             continue;
-        buffer_append_string(&out, found++ == 0 ? " On this table you may: " : ", ");
+        buffer_append_string(&out, found++ == 0 ? " On it you may: " : ", ");
         buffer_append_string(&out, verb_name(verbs[i]));
         append_limits(&out, rule, verbs[i]);
     }

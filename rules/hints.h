@@ -4,7 +4,7 @@
 
 #include "rules/decide.h"
 
-/* " On this table you may: select (up to 5000 rows), insert." or empty. */
+/* " On it you may: select (up to 5000 rows), insert." or empty. */
 struct text hint_allowed_here(struct arena *arena, const struct policy *policy,
                               const struct object *object);
 

@@ -140,18 +140,33 @@ static void say_rule(const struct telling *telling, const struct rule *rule, con
                                             TEXT_ARGS(rule->name), TEXT_ARGS(rule->text), why);
 }
 
-static const char *done_to_column(enum verb verb)
+/* Under another name, or of a child, the column would be open. */
+static void say_moved_column(const struct telling *telling)
 {
-    if (verb == VERB_SELECT)
-        return "read";
-    return verb == VERB_ALTER ? "altered" : "written";
+    bool is_schema = telling->action->action->object.kind == OBJECT_SCHEMA;
+    telling->out->message = arena_printf(
+        telling->arena, "pgwicket: ALTER on %.*s is not allowed: %s a column that is hidden (%.*s)" NOTHING_RUN,
+        TEXT_ARGS(telling->object), is_schema ? "it may hold" : "it has",
+        TEXT_ARGS(shorten(telling->arena, telling->action->column, 63)));
+    telling->out->detail = arena_printf(
+        telling->arena, "Policy %.*s, condition hidden: a %s that has a hidden column can be neither "
+        "altered nor renamed, referenced or inherited from, as the column could then be read elsewhere.",
+        TEXT_ARGS(policy_name(telling)), is_schema ? "schema" : "table");
+    telling->out->hint = is_schema ? TEXT("Leave the schema as it is, or report that the policy would have to "
+                                          "change.")
+                                   : TEXT("Leave the table as it is, or report that the policy would have to "
+                                          "change.");
 }
 
 static void say_column(const struct telling *telling)
 {
     const struct action_decision *action = telling->action;
     struct text why = action->action->columns_why;
-    const char *done = done_to_column(action->action->verb);
+    const char *done = action->action->verb == VERB_SELECT ? "read" : "written";
+    if (action->action->verb == VERB_ALTER && action->failed == CONDITION_HIDDEN) {
+        say_moved_column(telling);
+        return;
+    }
     if (action->column.size == 0 || telling->is_veiled)
         telling->out->message = arena_printf(
             telling->arena, "pgwicket: %s %s %.*s touches a column that may not be %s" NOTHING_RUN,
@@ -175,15 +190,23 @@ static void say_column(const struct telling *telling)
             : TEXT("Leave the column out, also from * and from whole-row references.");
 }
 
-static void say_nearest(const struct telling *telling, const char *condition)
+/* Why a WHERE is not enough, as a sentence. */
+static struct text why_sentence(const struct telling *telling, struct text why)
+{
+    if (why.size == 0)
+        return why;
+    return arena_printf(telling->arena, " %c%.*s.", toupper((unsigned char)why.bytes[0]),
+                        (int)why.size - 1, why.bytes + 1);
+}
+
+static void say_nearest(const struct telling *telling, const char *condition, struct text why)
 {
     const struct action_decision *action = telling->action;
-    struct text why = action->action->where_why;
     telling->out->detail =
-        arena_printf(telling->arena, "Nearest rule %.*s: %.*s. Condition not met: %s.%s%.*s",
+        arena_printf(telling->arena, "Nearest rule %.*s: %.*s. Condition not met: %s.%.*s",
                      TEXT_ARGS(rule_name(action->nearest)),
                      TEXT_ARGS(action->nearest != NULL ? action->nearest->text : TEXT("")),
-                     condition, why.size > 0 ? " " : "", TEXT_ARGS(why));
+                     condition, TEXT_ARGS(why_sentence(telling, why)));
 }
 
 static void say_as_written(const struct telling *telling, struct text why)
@@ -208,7 +231,7 @@ static void say_key(const struct telling *telling)
 {
     const struct action *action = telling->action->action;
     const struct key *key = hint_key(telling->arena, telling->context, action->relation);
-    say_nearest(telling, "where: key");
+    say_nearest(telling, "where: key", action->where_why);
     if (key == NULL) {
         say_as_written(telling, TEXT("WHERE must fix a unique key"));
         telling->out->hint =
@@ -233,7 +256,7 @@ static void say_where(const struct telling *telling)
         say_key(telling);
         return;
     }
-    say_nearest(telling, "where: required");
+    say_nearest(telling, "where: required", telling->action->action->where_why);
     say_as_written(telling, TEXT("WHERE must limit the rows by a column of the table"));
     telling->out->hint = TEXT("Compare a column with a value; conditions that are always true do "
                               "not count, and with OR each side needs one.");
@@ -245,7 +268,7 @@ static void say_columns(const struct telling *telling)
         say_column(telling);
         return;
     }
-    say_nearest(telling, "columns");
+    say_nearest(telling, "columns", TEXT(""));
     say_as_written(telling,
                    arena_printf(telling->arena, "column %.*s may not be written",
                                 TEXT_ARGS(shorten(telling->arena, telling->action->column, 40))));
@@ -341,7 +364,7 @@ static void say_lock(const struct telling *telling)
 {
     enum table_lock taken = telling->action->action->lock;
     enum table_lock most = telling->action->nearest->max_lock;
-    say_nearest(telling, "max_lock");
+    say_nearest(telling, "max_lock", TEXT(""));
     say_as_written(telling,
                    arena_printf(telling->arena, "it takes the table lock %s, the most is %s",
                                 table_lock_name(taken), table_lock_name(most)));
@@ -353,7 +376,7 @@ static void say_lock(const struct telling *telling)
 
 static void say_foreign_keys(const struct telling *telling)
 {
-    say_nearest(telling, "max_rows");
+    say_nearest(telling, "max_rows", TEXT(""));
     say_as_written(telling,
                    TEXT("its rows cannot be limited, as foreign keys change other tables"));
     telling->out->hint =
@@ -363,7 +386,7 @@ static void say_foreign_keys(const struct telling *telling)
 
 static void say_not_countable(const struct telling *telling)
 {
-    say_nearest(telling, "max_rows");
+    say_nearest(telling, "max_rows", TEXT(""));
     say_as_written(telling, TEXT("its rows cannot be counted in this form"));
     telling->out->hint =
         TEXT("Send one plain INSERT, UPDATE, DELETE or MERGE of one table, not in a "
@@ -372,7 +395,7 @@ static void say_not_countable(const struct telling *telling)
 
 static void say_unbounded_copy(const struct telling *telling)
 {
-    say_nearest(telling, "max_rows");
+    say_nearest(telling, "max_rows", TEXT(""));
     telling->out->message =
         arena_printf(telling->arena,
                      "pgwicket: COPY of %.*s is not allowed: its rule sets no max_rows" NOTHING_RUN,

@@ -14,6 +14,7 @@ struct known_name {
     bool is_gone; /* deallocated or closed */
     struct text name;
     struct judgement judgement;
+    size_t at; /* which of its statements made the name */
 };
 
 struct known_names {
@@ -30,9 +31,9 @@ static void forget(struct known_names *names, bool is_cursor, struct text name)
             names->items[i].is_gone = true;
 }
 
-static void follow_shape(struct known_names *names, const struct shape *shape,
-                         const struct judgement *judgement)
+static void follow_shape(struct known_names *names, const struct judgement *judgement, size_t at)
 {
+    const struct shape *shape = &judgement->analysis.statements[at].shape;
     bool is_cursor = shape->kind == STATEMENT_DECLARE || shape->kind == STATEMENT_CLOSE;
     if (shape->kind == STATEMENT_DISCARD) {
         forget(names, true, TEXT(""));
@@ -42,7 +43,7 @@ static void follow_shape(struct known_names *names, const struct shape *shape,
     } else if (shape->kind == STATEMENT_PREPARE || shape->kind == STATEMENT_DECLARE) {
         struct known_name *known = arena_push(names->arena, (void **)&names->items, &names->count,
                                               &names->capacity, sizeof *known);
-        *known = (struct known_name){is_cursor, false, shape->name, *judgement};
+        *known = (struct known_name){is_cursor, false, shape->name, *judgement, at};
     }
 }
 
@@ -52,7 +53,7 @@ static void follow_message(struct known_names *names, const struct judge_context
     struct judgement judgement;
     judge_text(names->arena, context, message, NULL, 0, &judgement);
     for (size_t i = 0; i < judgement.analysis.statement_count; i++)
-        follow_shape(names, &judgement.analysis.statements[i].shape, &judgement);
+        follow_shape(names, &judgement, i);
 }
 
 static const struct known_name *find_name(const struct known_names *names, bool is_cursor,
@@ -76,17 +77,6 @@ void answer_reject(struct answer *answer, const struct error_text *error)
     answer->reason = error->message;
 }
 
-static struct error_text nothing_of_this_name(bool is_cursor)
-{
-    struct error_text error = {
-        .message = is_cursor
-                       ? TEXT("pgwicket: there is no such cursor in this session")
-                       : TEXT("pgwicket: there is no such prepared statement in this session"),
-        .hint = TEXT("`setup` lists the messages that came before.")};
-    memcpy(error.sqlstate, is_cursor ? "34000" : "26000", sizeof error.sqlstate);
-    return error;
-}
-
 static bool is_gated(const struct judgement *prepared)
 {
     for (size_t i = 0; prepared->decisions != NULL && i < prepared->analysis.statement_count; i++)
@@ -98,6 +88,11 @@ static bool is_gated(const struct judgement *prepared)
 static void take_judgement(struct arena *arena, const struct judgement *judgement,
                            struct answer *answer);
 
+static bool is_limited(const struct judgement *named, size_t at)
+{
+    return named->decisions != NULL && named->decisions[at].select_rows_max != LIMIT_NONE;
+}
+
 /* A cursor's rows are counted as they pass; what EXECUTE runs may be neither counted nor held. */
 static void follow_name(struct arena *arena, const struct known_names *names,
                         const struct shape *shape, struct answer *answer)
@@ -108,13 +103,16 @@ static void follow_name(struct arena *arena, const struct known_names *names,
     if ((!is_cursor && named->kind != STATEMENT_EXECUTE) || named->hold != 0)
         return;
     const struct known_name *known = find_name(names, is_cursor, named->name);
-    struct error_text error = nothing_of_this_name(is_cursor);
+    struct error_text error = judge_unknown_name(arena, is_cursor, named->name);
     if (known == NULL) {
         answer_reject(answer, &error);
     } else if (known->judgement.verdict == VERDICT_REJECT) {
         take_judgement(arena, &known->judgement, answer);
     } else if (!is_cursor &&
                !judge_may_execute(&known->judgement, is_gated(&known->judgement), &error)) {
+        answer_reject(answer, &error);
+    } else if (is_limited(&known->judgement, known->at) &&
+               !judge_may_be_limited(&answer->judgement.analysis, false, &error)) {
         answer_reject(answer, &error);
     } else if (answer->judgement.analysis.statement_count == 1) {
         take_judgement(arena, &known->judgement, answer);

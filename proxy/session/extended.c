@@ -35,6 +35,20 @@ static void refuse_message(struct session *s, const char *sqlstate, struct text 
                            : error_body_audit(s));
 }
 
+/* In PostgreSQL's own words. */
+static void refuse_unknown(struct session *s, const char *sqlstate, const char *what, struct text name)
+{
+    struct arena arena;
+    arena_init(&arena);
+    bool unnamed_statement = name.size == 0 && text_is(text_from(sqlstate), "26000");
+    refuse_message(s, sqlstate,
+                   unnamed_statement
+                       ? TEXT("unnamed prepared statement does not exist")
+                       : arena_printf(&arena, "%s \"%.*s\" does not exist", what,
+                                      TEXT_ARGS(text_cut(name, NAME_SIGNIFICANT))));
+    arena_release(&arena);
+}
+
 static bool is_reserved(struct text name) { return text_starts_with(name, "pgwicket"); }
 
 /* --- Parse ------------------------------------------------------------------------------------ */
@@ -227,10 +241,7 @@ enum step client_bind(struct session *s, const struct frame *frame)
         return STEP_WAIT;
     struct judged *judged = names_find(s->statements, message.statement);
     if (judged == NULL) {
-        bool unnamed = message.statement.size == 0;
-        refuse_message(s, "26000",
-                       unnamed ? TEXT("unnamed prepared statement does not exist")
-                               : TEXT("prepared statement does not exist"));
+        refuse_unknown(s, "26000", "prepared statement", message.statement);
         return STEP_DONE;
     }
     if (session_refresh_to_run(s, judged) == STEP_WAIT)
@@ -289,13 +300,13 @@ void execute_relay(struct session *s, struct portal *portal, struct portal *coun
     const struct shape *shape = portal_shape(portal);
     struct request *request = send_execute(s, ROLE_CLIENT, name, rows_max);
     request->keep_reply = keep;
-    request->execution = execution_new(portal->judged, counter);
+    request->execution = execution_new(portal->judged, &counter, 1);
     request->execution->statement_number = portal->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
     if (shape != NULL)
         request_changes(s, request,
                         shape_relevant_changes(portal->judged, shape) | target_changes(counter));
-    if (counter->rows_max != LIMIT_NONE)
+    if (request->execution->limited)
         s->limited_outstanding++;
     s->batch_executes++;
     s->batch_writes = s->batch_writes || may_write(shape);
@@ -395,7 +406,7 @@ enum step client_execute(struct session *s, const struct frame *frame, struct te
     }
     struct portal *portal = names_find(s->portals, message.portal);
     if (portal == NULL) {
-        refuse_message(s, "34000", TEXT("portal does not exist"));
+        refuse_unknown(s, "34000", "portal", message.portal);
         return STEP_DONE;
     }
     if (session_ready_to_judge(s) == STEP_WAIT)

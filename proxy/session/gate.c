@@ -358,7 +358,7 @@ static void relay_unlimited(struct session *s)
         gate_show_error(s);
         return;
     }
-    query_relay(s, portal->judged, portal->rows_max != LIMIT_NONE ? portal : NULL);
+    query_relay(s, portal->judged, &portal, 1);
     gate_end(s);
 }
 
@@ -460,7 +460,7 @@ void gate_send_converted(struct session *s, struct text sql)
         send_describe(s, ROLE_QUIET, 'P', own)->keep_reply = true;
     struct request *request = send_execute(s, ROLE_QUIET, own, 0);
     request->keep_reply = true;
-    request->execution = execution_new(portal->judged, NULL);
+    request->execution = execution_new(portal->judged, NULL, 0);
     request->execution->statement_number = portal->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
     s->batch_executes++;

@@ -96,7 +96,7 @@ void hold_start(struct session *s)
     struct error_text error;
     if (!alone(s))
         return;
-    if (!held_possible(gate_shape(gate), gate->portal->decision, &error)) {
+    if (!held_possible(&gate->arena, gate_shape(gate), gate->portal->decision, &error)) {
         (void)!report_statement(s, gate->portal->judged, gate->portal, 0, s->statement_number,
                                 VERDICT_REJECT, &error);
         gate_fail_with(s, &error);
@@ -422,7 +422,10 @@ void hold_run_identified(struct session *s)
             .message = arena_printf(&gate->arena,
                                     "pgwicket: hold %lld would change %lld rows, more than its rule "
                                     "allows; rolled back, nothing was changed",
-                                    (long long)gate->hold->id, (long long)tag.rows)};
+                                    (long long)gate->hold->id, (long long)tag.rows),
+            .detail = arena_printf(&gate->arena, "Rule %.*s: %.*s.", TEXT_ARGS(gate->hold->rule),
+                                   TEXT_ARGS(gate->hold->rule_text)),
+            .hint = TEXT("The hold is over. Narrow the WHERE, and ask for approval of fewer rows.")};
         gate_fail_with(s, &error);
         if (hold_is_inside(gate)) {
             hold_post_and_forget(s, hold_finish_request(s, gate->hold->id, HOLD_FAILED, tag.tag, error.message));

@@ -40,26 +40,26 @@ static struct text type_name(struct arena *arena, uint32_t oid, const struct cat
     return TEXT("unspecified");
 }
 
-bool held_possible(const struct shape *shape, const struct decision *decision,
+bool held_possible(struct arena *arena, const struct shape *shape, const struct decision *decision,
                    struct error_text *error)
 {
-    bool vouched = decision->decisive != NULL && decision->decisive->rule != NULL &&
-                   (decision->decisive->rule->unrehearsed_hold || decision->decisive->rule->rehearse);
-    *error = (struct error_text){.sqlstate = "42501"};
-    if (shape->not_in_block)
-        error->message = TEXT("pgwicket: this statement cannot run inside a transaction, so it cannot be "
-                              "held; nothing was run");
-    else if (shape->kind == STATEMENT_COPY_IN) {
-        error->message = TEXT("pgwicket: COPY FROM STDIN cannot be held; nothing was run");
-        error->hint = TEXT("Use INSERT.");
-    } else if (shape->kind == STATEMENT_PREPARE || shape->kind == STATEMENT_DECLARE ||
-               shape->kind == STATEMENT_EXPLAIN || shape->kind == STATEMENT_LISTEN)
-        error->message = TEXT("pgwicket: only the statement itself can be held; nothing was run");
-    else if (shape->kind == STATEMENT_CODE && !vouched) {
-        error->message = TEXT("pgwicket: code cannot be rehearsed, so it cannot be held; nothing was run");
-        error->hint = TEXT("The rule would need \"unrehearsed: hold\".");
-    }
-    return error->message.size == 0;
+    const struct action_decision *held = decision->decisive;
+    if (!shape->not_in_block && shape->kind != STATEMENT_LISTEN)
+        return true;
+    *error = (struct error_text){
+        .sqlstate = "42501",
+        .message = shape->not_in_block
+                       ? TEXT("pgwicket: this statement needs approval, but what cannot run inside a "
+                              "transaction cannot wait for one; nothing was run")
+                       : TEXT("pgwicket: LISTEN needs approval, but it cannot wait for one; nothing was run"),
+        .detail = held == NULL || held->rule == NULL
+                      ? TEXT("")
+                      : arena_printf(arena, "Rule %.*s: %.*s.", TEXT_ARGS(held->rule->name),
+                                     TEXT_ARGS(held->rule->text)),
+        .hint = TEXT("Do not retry or rephrase. Report that a person must run it, or that the policy would "
+                     "have to change."),
+    };
+    return false;
 }
 
 /* --- values ------------------------------------------------------------------------------------- */

@@ -6,9 +6,8 @@
 
 #include "proxy/session/internal.h"
 
-/* False with `error` for what cannot be held: what PostgreSQL refuses in a transaction block, code that
- * may end the transaction, and what a rule must allow expressly with `unrehearsed: hold`. */
-MUST_USE bool held_possible(const struct shape *shape, const struct decision *decision,
+/* False with `error`, in `arena`, for what no rule can hold: what PostgreSQL refuses in a transaction block. */
+MUST_USE bool held_possible(struct arena *arena, const struct shape *shape, const struct decision *decision,
                             struct error_text *error);
 
 /* Everything that the store and the approver need of the statement in the gate, in `arena`; NULL with

@@ -101,7 +101,9 @@ struct portal {
     const struct decision *decision; /* judged's, or decided again with the estimate */
 };
 
-struct portal *portal_new(struct judged *judged);
+struct portal *portal_new(struct judged *judged); /* of its only statement */
+/* … of one of several; NULL: of none. */
+struct portal *portal_of(struct judged *judged, const struct decision *decision);
 /* Under the policy and catalog of now. */
 void portal_judge_again(struct session *s, struct portal *portal);
 struct portal *portal_retain(struct portal *portal);
@@ -110,18 +112,23 @@ void portal_release(struct portal *portal); /* NULL is fine */
 /* One client's Query, or Execute, on its way. Owned by its request. */
 struct execution {
     struct judged *judged;
-    struct portal *portal;      /* counts rows; NULL for a Query without a select limit */
+    struct portal **counters;   /* owned array, retained: what counts each statement's rows; NULL: nothing */
+    size_t counter_count;
+    bool limited;               /* one of them has a limit */
     size_t at;                  /* which statement of a Query is being answered */
     int64_t statement_number;
     int64_t started_us;
     int64_t rows;               /* DataRows, or CopyData rows, of the present statement */
-    bool stopped;               /* over its limit: no row is relayed any more */
+    const struct portal *stopped; /* in counters: over its limit, nothing is relayed any more; or NULL */
     bool copy_in;               /* the server waits for the client's data */
     bool copied;                /* … and has got it all */
     bool header_passed;         /* COPY TO with HEADER: the line of names went by */
 };
 
-struct execution *execution_new(struct judged *judged, struct portal *portal);
+/* `counters` may be NULL, or hold NULL. */
+struct execution *execution_new(struct judged *judged, struct portal *const *counters, size_t count);
+/* Of the statement that is being answered, or NULL. */
+struct portal *execution_counter(const struct execution *execution);
 void execution_free(struct execution *execution); /* NULL is fine */
 
 /* --- session ---------------------------------------------------------------------------------- */
@@ -333,8 +340,8 @@ bool session_in_copy(const struct session *s);
 
 bool session_copy_pending(struct session *s); /* a COPY FROM STDIN has been sent, no answer yet */
 
-/* Sends a Query whose verdict is allow; `portal` counts a limited select's rows, or NULL. */
-void query_relay(struct session *s, struct judged *judged, struct portal *portal);
+/* Sends a Query whose verdict is allow; `counters` as in execution_new. */
+void query_relay(struct session *s, struct judged *judged, struct portal *const *counters, size_t count);
 /* Forwards the Bind and the Execute of a portal whose verdict is allow; `counter` counts rows (the
  * portal itself, or the cursor that a FETCH reads). */
 void bind_relay(struct session *s, struct portal *portal, struct text portal_name,
@@ -414,7 +421,7 @@ void queue_finish_head(struct session *s, enum fate fate);
 void transaction_completed(struct session *s, const struct statement *statement, struct text print,
                            struct text tag);
 void transaction_ready(struct session *s, char status);
-void define_by_sql(struct session *s, struct judged *judged, const struct statement *statement);
+void define_by_sql(struct session *s, struct judged *judged, size_t at);
 bool transaction_is_fresh(const struct session *s);
 void transaction_replay(struct session *s); /* sends the preamble */
 

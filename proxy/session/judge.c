@@ -54,9 +54,71 @@ static bool is_limited_write(const struct statement *statement, const struct dec
     return decision->write_rows_max != LIMIT_NONE || (writes && decision->needs_cost);
 }
 
+static bool is_transaction_control(enum statement_kind kind)
+{
+    return kind == STATEMENT_EMPTY || kind == STATEMENT_BEGIN || kind == STATEMENT_COMMIT ||
+           kind == STATEMENT_ROLLBACK || kind == STATEMENT_SAVEPOINT || kind == STATEMENT_RELEASE ||
+           kind == STATEMENT_ROLLBACK_TO;
+}
+
+bool decision_limits_rows(const struct decision *decision, const struct shape *shape)
+{
+    return decision->select_rows_max != LIMIT_NONE && shape->kind != STATEMENT_DECLARE &&
+           shape->kind != STATEMENT_PREPARE;
+}
+
+static bool only_within_transaction(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->setting_count; i++)
+        if (shape->settings[i].act != SETTING_SET_LOCAL && shape->settings[i].act != SETTING_TRANSACTION)
+            return false;
+    return shape->setting_count > 0;
+}
+
+/* Of it nothing is left that an error in its message would have undone. */
+static bool leaves_nothing(const struct shape *shape)
+{
+    switch (shape->kind) {
+    case STATEMENT_SELECT:
+    case STATEMENT_COPY_OUT:
+        return shape->changes == 0;
+    case STATEMENT_SET:
+        return only_within_transaction(shape);
+    case STATEMENT_EXPLAIN:
+        return !shape->explain_analyze;
+    case STATEMENT_SHOW:
+    case STATEMENT_FETCH:
+        return true;
+    default:
+        return is_transaction_control(shape->kind);
+    }
+}
+
+bool judge_may_be_limited(const struct analysis *analysis, bool in_transaction, struct error_text *error)
+{
+    bool may = true;
+    for (size_t i = 0; i < analysis->statement_count && analysis->statement_count > 1; i++) {
+        const struct shape *shape = &analysis->statements[i].shape;
+        may = may && leaves_nothing(shape) && !(in_transaction && shape->kind == STATEMENT_COMMIT);
+    }
+    if (!may)
+        *error = (struct error_text){
+            .sqlstate = "42501",
+            .message = TEXT("pgwicket: a SELECT with a limit on its rows may share a message only with what "
+                            "changes nothing; nothing was run"),
+            .hint = TEXT("Send each statement as a message of its own.")};
+    return may;
+}
+
+static bool asks_for_cost(const struct statement *statement, const struct decision *decision)
+{
+    return decision->needs_cost && statement->shape.kind != STATEMENT_EXPLAIN;
+}
+
 static void check_company(struct judgement *out)
 {
     const struct analysis *analysis = &out->analysis;
+    struct error_text error;
     for (size_t i = 0; i < analysis->statement_count; i++)
         if (out->decisions[i].verdict == VERDICT_HOLD) {
             reject_for_company(out, i,
@@ -70,6 +132,17 @@ static void check_company(struct judgement *out)
                                "nothing was run",
                                "Send each statement as a message of its own; BEGIN and COMMIT are "
                                "messages of their own, too.");
+            return;
+        } else if (asks_for_cost(&analysis->statements[i], &out->decisions[i])) {
+            reject_for_company(out, i,
+                               "pgwicket: a statement with a limit on its cost must be sent by itself; "
+                               "nothing was run",
+                               "Send each statement as a message of its own; BEGIN and COMMIT are "
+                               "messages of their own, too.");
+            return;
+        } else if (decision_limits_rows(&out->decisions[i], &analysis->statements[i].shape) &&
+                   !judge_may_be_limited(analysis, false, &error)) {
+            reject_for_company(out, i, error.message.bytes, error.hint.bytes);
             return;
         }
 }
@@ -120,13 +193,6 @@ static bool only_passing_settings(struct arena *arena, const struct decide_conte
         if (!passes_without_rule(arena, context, &shape->settings[i]))
             return false;
     return shape->setting_count > 0 && shape->action_count == 0;
-}
-
-static bool is_transaction_control(enum statement_kind kind)
-{
-    return kind == STATEMENT_EMPTY || kind == STATEMENT_BEGIN || kind == STATEMENT_COMMIT ||
-           kind == STATEMENT_ROLLBACK || kind == STATEMENT_SAVEPOINT || kind == STATEMENT_RELEASE ||
-           kind == STATEMENT_ROLLBACK_TO;
 }
 
 /* CLOSE, UNLISTEN, DISCARD, DEALLOCATE: no name in them is looked for in a schema. */
@@ -259,6 +325,18 @@ static bool is_one_query(const struct judgement *prepared)
     if (shape->kind == STATEMENT_PREPARE && shape->inner != NULL)
         shape = shape->inner;
     return shape->kind == STATEMENT_SELECT || shape->kind == STATEMENT_WRITE;
+}
+
+struct error_text judge_unknown_name(struct arena *arena, bool is_cursor, struct text name)
+{
+    struct error_text error = {
+        .message = arena_printf(arena, "pgwicket: %s \"%.*s\" does not exist in this session; nothing was run",
+                                is_cursor ? "cursor" : "prepared statement", TEXT_ARGS(name)),
+        .hint = is_cursor ? TEXT("Send DECLARE as a message of its own, before FETCH.")
+                          : TEXT("Send PREPARE as a message of its own, before EXECUTE."),
+    };
+    memcpy(error.sqlstate, is_cursor ? "34000" : "26000", sizeof error.sqlstate);
+    return error;
 }
 
 bool judge_may_execute(const struct judgement *prepared, bool is_gated, struct error_text *error)

@@ -48,11 +48,22 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
  * select puts into a table (INSERT … SELECT, CREATE TABLE AS). LIMIT_NONE: it needs no counting. */
 int64_t decision_counted_max(const struct decision *decision, const struct shape *shape);
 
+/* Must the rows that it returns be counted? Those of a cursor or prepared statement are when they are fetched. */
+bool decision_limits_rows(const struct decision *decision, const struct shape *shape);
+
 /* Does the statement need the gate: a row count to be enforced, a cost to be asked for, or a hold? */
 bool decision_is_gated(const struct decision *decision, const struct shape *shape);
 
 /* May SQL's EXECUTE run what was prepared under this judgement? If not, *error says why. */
 bool judge_may_execute(const struct judgement *prepared, bool is_gated, struct error_text *error);
+
+/* May rows of one statement be limited in this message? If the limit is passed, what else is in it may have
+ * run by the time the server hears of it: that must not matter, as a COMMIT of an open transaction would.
+ * If not, *error says why. */
+bool judge_may_be_limited(const struct analysis *analysis, bool in_transaction, struct error_text *error);
+
+/* Of a FETCH or EXECUTE whose name nothing has given yet. */
+struct error_text judge_unknown_name(struct arena *arena, bool is_cursor, struct text name);
 
 /* decide_context of the same policy, for decisions with numbers. */
 struct decide_context judge_decide_context(const struct judge_context *context);

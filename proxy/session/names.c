@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    BUCKETS = 128,
-    SIGNIFICANT = 63, /* the server's own tables compare no more of a name (NAMEDATALEN - 1) */
-};
+enum { BUCKETS = 128 };
 
 struct entry {
     struct entry *next;
@@ -59,7 +56,7 @@ void names_free(struct names *names)
  * meant. */
 static struct text significant(struct text name)
 {
-    return name.size > SIGNIFICANT ? text_front(name, SIGNIFICANT) : name;
+    return name.size > NAME_SIGNIFICANT ? text_front(name, NAME_SIGNIFICANT) : name;
 }
 
 static struct entry **bucket_of(struct names *names, struct text name)

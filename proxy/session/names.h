@@ -11,6 +11,8 @@
 
 #include "proxy/base/text.h"
 
+enum { NAME_SIGNIFICANT = 63 }; /* the server's own tables compare no more of a name (NAMEDATALEN - 1) */
+
 struct names;
 
 /* How the table counts references of its objects. */

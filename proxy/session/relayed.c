@@ -15,8 +15,8 @@ static const struct judged *running(const struct request *head)
     const struct execution *execution = head->execution;
     if (execution == NULL)
         return head->portal != NULL ? head->portal->judged : head->judged;
-    bool names_another = judged_single(execution->judged) != NULL && execution->portal != NULL;
-    return names_another ? execution->portal->judged : execution->judged;
+    const struct portal *counter = execution_counter(execution);
+    return counter != NULL ? counter->judged : execution->judged;
 }
 
 static const struct judged *sent(const struct request *head)

@@ -48,8 +48,7 @@ void queue_finish_head(struct session *s, enum fate fate)
     struct request request = queue_pop(&s->queue);
     if (request.changes != 0)
         s->outstanding_changes--;
-    if (request.execution != NULL && request.execution->portal != NULL &&
-        request.execution->portal->rows_max != LIMIT_NONE && s->limited_outstanding > 0)
+    if (request.execution != NULL && request.execution->limited && s->limited_outstanding > 0)
         s->limited_outstanding--;
     settle_name(s, &request, fate);
     request_release(&request);
@@ -85,20 +84,18 @@ static bool count_row(struct session *s, struct execution *execution, uint8_t ty
     if (execution == NULL)
         return true;
     if (is_copy_frame(execution, type, body))
-        return !execution->stopped;
+        return execution->stopped == NULL;
     execution->rows++;
-    struct portal *portal = execution->portal;
-    if (portal == NULL)
-        return true;
+    struct portal *portal = execution_counter(execution);
+    if (execution->stopped != NULL || portal == NULL)
+        return execution->stopped == NULL;
     portal->rows_seen++;
     if (portal->rows_max == LIMIT_NONE || portal->rows_seen <= portal->rows_max)
         return true;
-    if (!execution->stopped) {
-        execution->stopped = true;
-        if (!s->cancelling) {
-            s->cancelling = true;
-            s->port.cancel_server(s->port.context);
-        }
+    execution->stopped = portal;
+    if (!s->cancelling) {
+        s->cancelling = true;
+        s->port.cancel_server(s->port.context);
     }
     return false;
 }
@@ -137,8 +134,8 @@ static void show_too_long(struct session *s, const struct execution *execution)
 {
     struct arena arena;
     arena_init(&arena);
-    const struct judged *judged = execution->portal->judged;
-    const struct decision *decision = judged_decision(judged);
+    const struct judged *judged = execution->stopped->judged;
+    const struct decision *decision = execution->stopped->decision;
     struct error_text error = {.sqlstate = "54000",
                                .message = TEXT("pgwicket: result is longer than allowed; stopped, the "
                                                "rows received so far are incomplete")};
@@ -228,7 +225,7 @@ static void show_error(struct session *s, struct request *head, struct text body
     } else if (head->role == ROLE_INJECTED || head->keep_reply ||
                (head->role == ROLE_QUIET && s->gate.state != GATE_NONE)) {
         gate_error(s, body);
-    } else if (head->execution != NULL && head->execution->stopped) {
+    } else if (head->execution != NULL && head->execution->stopped != NULL) {
         show_too_long(s, head->execution);
     } else {
         show_own_error(s, head, body, fields);
@@ -374,7 +371,7 @@ static void statement_completed(struct session *s, struct request *head, struct 
     if (writes(&statement->shape))
         outcome_add(s, execution, tag.tag, tag.rows);
     if (statement->shape.kind == STATEMENT_PREPARE || statement->shape.kind == STATEMENT_DECLARE)
-        define_by_sql(s, execution->judged, statement);
+        define_by_sql(s, execution->judged, execution->at);
     transaction_completed(s, statement,
                           single ? execution->judged->print : statement->print, tag.tag);
     execution->at++;
@@ -388,7 +385,7 @@ static void client_reply(struct session *s, struct request *head, const struct f
                          struct text whole)
 {
     struct execution *execution = head->execution;
-    bool stopped = execution != NULL && execution->stopped;
+    bool stopped = execution != NULL && execution->stopped != NULL;
     switch (frame->type) {
     case BACKEND_PARAMETER_DESCRIPTION:
         if (head->judged != NULL && judged_call(head->judged) != NULL) {
@@ -407,8 +404,7 @@ static void client_reply(struct session *s, struct request *head, const struct f
         execution->copy_in = true;
         break;
     case BACKEND_COMMAND_COMPLETE:
-        if (!stopped)
-            statement_completed(s, head, frame->body);
+        statement_completed(s, head, frame->body);
         break;
     default:
         break;

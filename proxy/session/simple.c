@@ -8,6 +8,7 @@
 
 #include "proxy/base/invariant.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void refuse(struct session *s, const struct judged *judged, const struct error_text *error,
@@ -130,18 +131,14 @@ struct portal *session_target(struct session *s, struct judged *judged, const st
     if (shape->kind == STATEMENT_FETCH) {
         struct portal *cursor = names_find(s->portals, shape->name);
         if (cursor == NULL)
-            *error = (struct error_text){.sqlstate = "34000",
-                                         .message = TEXT("pgwicket: there is no such cursor in this "
-                                                         "session; send DECLARE by itself first")};
+            *error = judge_unknown_name(&judged->arena, true, shape->name);
         return portal_retain(cursor);
     }
     if (shape->kind != STATEMENT_EXECUTE || shape->hold != 0)
         return NULL;
     struct judged *target = names_find(s->statements, shape->name);
     if (target == NULL) {
-        *error = (struct error_text){.sqlstate = "26000",
-                                     .message = TEXT("pgwicket: there is no such prepared statement in "
-                                                     "this session; send PREPARE by itself first")};
+        *error = judge_unknown_name(&judged->arena, false, shape->name);
         return NULL;
     }
     struct judged *again = session_judge_again(s, target);
@@ -194,32 +191,17 @@ static unsigned changes_of(const struct judged *judged)
     return changes;
 }
 
-/* Rows of a select can only be stopped cleanly, and its cost asked for, when nothing else is in the message. */
-static bool is_open(const struct decision *decision)
+void query_relay(struct session *s, struct judged *judged, struct portal *const *counters, size_t count)
 {
-    return decision->select_rows_max != LIMIT_NONE || decision->write_rows_max != LIMIT_NONE ||
-           decision->needs_cost;
-}
-
-static bool limited_among_others(const struct judged *judged)
-{
-    const struct analysis *analysis = &judged->judgement.analysis;
-    if (analysis->statement_count < 2)
-        return false;
-    for (size_t i = 0; i < analysis->statement_count; i++)
-        if (is_open(&judged->judgement.decisions[i]))
-            return true;
-    return false;
-}
-
-void query_relay(struct session *s, struct judged *judged, struct portal *portal)
-{
+    unsigned changes = changes_of(judged);
     struct request *request = send_query(s, judged->print);
-    request->execution = execution_new(judged, portal);
+    request->execution = execution_new(judged, counters, count);
     request->execution->statement_number = s->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
-    request_changes(s, request, changes_of(judged) | target_changes(portal));
-    if (portal != NULL && portal->rows_max != LIMIT_NONE)
+    for (size_t i = 0; i < count; i++)
+        changes |= target_changes(counters[i]);
+    request_changes(s, request, changes);
+    if (request->execution->limited)
         s->limited_outstanding++;
 }
 
@@ -235,30 +217,36 @@ static bool report_all(struct session *s, struct judged *judged)
     return written;
 }
 
+/* What counts the rows of a statement: what it names, or itself; NULL: nothing. */
+static struct portal *counter_of(struct session *s, struct judged *judged, size_t at, struct error_text *error)
+{
+    const struct judgement *judgement = &judged->judgement;
+    const struct decision *decision = judgement->decisions != NULL ? &judgement->decisions[at] : NULL;
+    const struct shape *shape = &judgement->analysis.statements[at].shape;
+    struct portal *target = session_target(s, judged, shape, error);
+    if (target == NULL && decision != NULL && decision_limits_rows(decision, shape))
+        target = portal_of(judged, decision);
+    if (target != NULL && target->rows_max != LIMIT_NONE && error->message.size == 0)
+        (void)judge_may_be_limited(&judgement->analysis, s->status != 'I', error);
+    return target;
+}
+
 static enum step relay_allowed(struct session *s, struct judged *judged)
 {
-    const struct analysis *analysis = &judged->judgement.analysis;
-    struct portal *portal = NULL;
+    size_t count = judged->judgement.analysis.statement_count;
+    struct portal **counters = memory_allocate_zeroed(count + 1, sizeof(struct portal *));
     struct error_text error = {0};
-    for (size_t i = 0; i < analysis->statement_count && error.message.size == 0; i++) {
-        portal_release(portal);
-        portal = session_target(s, judged, &analysis->statements[i].shape, &error);
-    }
-    if (portal == NULL && judged_decision(judged) != NULL &&
-        judged_decision(judged)->select_rows_max != LIMIT_NONE)
-        portal = portal_new(judged);
-    if (limited_among_others(judged))
-        error = (struct error_text){
-            .sqlstate = "42501",
-            .message = TEXT("pgwicket: a SELECT with a row or cost limit must be sent by itself; nothing was run"),
-            .hint = TEXT("Send each statement as a message of its own.")};
+    for (size_t i = 0; i < count && error.message.size == 0; i++)
+        counters[i] = counter_of(s, judged, i, &error);
     if (error.message.size > 0)
         refuse(s, judged, &error, 0);
     else if (!report_all(s, judged))
         send_poison_query(s, error_body_audit(s));
     else
-        query_relay(s, judged, portal);
-    portal_release(portal);
+        query_relay(s, judged, counters, count);
+    for (size_t i = 0; i < count; i++)
+        portal_release(counters[i]);
+    free(counters);
     return STEP_DONE;
 }
 
@@ -315,6 +303,16 @@ static enum step answer(struct session *s, struct judged *judged)
     return STEP_DONE;
 }
 
+/* Whether a transaction is open must be known. */
+static bool commits_among_others(const struct judged *judged)
+{
+    const struct analysis *analysis = &judged->judgement.analysis;
+    for (size_t i = 0; i < analysis->statement_count && analysis->statement_count > 1; i++)
+        if (analysis->statements[i].shape.kind == STATEMENT_COMMIT)
+            return true;
+    return false;
+}
+
 /* What must be waited for before this text can be answered. */
 static enum step prepare(struct session *s, struct judged **judged)
 {
@@ -324,7 +322,7 @@ static enum step prepare(struct session *s, struct judged **judged)
         return STEP_WAIT;
     hold_use_lookup(s, judged);
     const struct statement *single = judged_single(*judged);
-    if (judged_gated(*judged) && session_drain(s) == STEP_WAIT)
+    if ((judged_gated(*judged) || commits_among_others(*judged)) && session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
     if (single != NULL && shape_runs_code(s, &single->shape) &&
         (*judged)->judgement.verdict != VERDICT_REJECT)

@@ -243,6 +243,11 @@ struct judged *session_judge_again(struct session *s, struct judged *judged)
 
 struct portal *portal_new(struct judged *judged)
 {
+    return portal_of(judged, judged_decision(judged));
+}
+
+struct portal *portal_of(struct judged *judged, const struct decision *decision)
+{
     struct portal *portal = memory_allocate_zeroed(1, sizeof *portal);
     portal->references = 1;
     portal->judged = judged_retain(judged);
@@ -250,7 +255,7 @@ struct portal *portal_new(struct judged *judged)
     portal->estimate_rows = -1;
     arena_init(&portal->arena);
     buffer_init(&portal->bind, LIMIT_BIND_BYTES);
-    portal->decision = judged_decision(judged);
+    portal->decision = decision;
     if (portal->decision != NULL && portal->decision->verdict == VERDICT_ALLOW)
         portal->rows_max = portal->decision->select_rows_max;
     return portal;
@@ -283,12 +288,23 @@ void portal_release(struct portal *portal)
     free(portal);
 }
 
-struct execution *execution_new(struct judged *judged, struct portal *portal)
+struct execution *execution_new(struct judged *judged, struct portal *const *counters, size_t count)
 {
     struct execution *execution = memory_allocate_zeroed(1, sizeof *execution);
     execution->judged = judged_retain(judged);
-    execution->portal = portal_retain(portal);
+    execution->counters = memory_allocate_zeroed(count > 0 ? count : 1, sizeof(struct portal *));
+    execution->counter_count = count;
+    for (size_t i = 0; i < count; i++) {
+        execution->counters[i] = portal_retain(counters[i]);
+        if (counters[i] != NULL && counters[i]->rows_max != LIMIT_NONE)
+            execution->limited = true;
+    }
     return execution;
+}
+
+struct portal *execution_counter(const struct execution *execution)
+{
+    return execution->at < execution->counter_count ? execution->counters[execution->at] : NULL;
 }
 
 void execution_free(struct execution *execution)
@@ -296,6 +312,8 @@ void execution_free(struct execution *execution)
     if (execution == NULL)
         return;
     judged_release(execution->judged);
-    portal_release(execution->portal);
+    for (size_t i = 0; i < execution->counter_count; i++)
+        portal_release(execution->counters[i]);
+    free(execution->counters);
     free(execution);
 }

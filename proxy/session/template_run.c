@@ -53,7 +53,7 @@ static void send_run(struct session *s, struct portal *portal)
     struct text own = text_from(s->prefix);
     struct request *request = send_execute(s, ROLE_CLIENT, own, 0);
     request->of_query = true;
-    request->execution = execution_new(judged, portal);
+    request->execution = execution_new(judged, &portal, 1);
     request->execution->statement_number = portal->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
     request_changes(s, request, shape_relevant_changes(judged, &judged_single(judged)->shape));

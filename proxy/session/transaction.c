@@ -183,15 +183,16 @@ void transaction_ready(struct session *s, char status)
 }
 
 /* PREPARE and DECLARE made a name; what it stands for was judged with the statement. */
-void define_by_sql(struct session *s, struct judged *judged, const struct statement *statement)
+void define_by_sql(struct session *s, struct judged *judged, size_t at)
 {
+    const struct statement *statement = &judged->judgement.analysis.statements[at];
     struct text name = statement->shape.name;
     if (statement->shape.kind == STATEMENT_PREPARE) {
         names_sent(s->statements, name, judged);
         names_confirmed(s->statements, name, judged);
         return;
     }
-    struct portal *cursor = portal_new(judged);
+    struct portal *cursor = portal_of(judged, &judged->judgement.decisions[at]);
     cursor->is_cursor = true;
     cursor->with_hold = statement->shape.cursor_hold;
     cursor->executed = true;

@@ -124,10 +124,64 @@ def test_binary_results_are_counted_too():
         equal(rows(answers), 50)
 
 
-def test_several_statements_in_one_query():
+def test_several_statements_in_one_query_within_their_limits():
+    for sql in (f"BEGIN; {EXACT}; COMMIT", f"BEGIN READ ONLY; {EXACT}; ROLLBACK", f"{EXACT}; {EXACT}; SELECT 1",
+                f"BEGIN; SET LOCAL statement_timeout = '5s'; {EXACT}; {EXACT}; END", f"SHOW DateStyle; COPY ({EXACT}) TO STDOUT",
+                f"BEGIN; SAVEPOINT a; {EXACT}; RELEASE a; COMMIT; EXPLAIN (COSTS off) {EXACT}"):
+        same_as_directly(place, pgwire.query(sql), pgwire.query("SELECT 1"))
+
+
+def test_several_statements_in_one_query_over_a_limit():
+    """Each is counted by itself, and what follows the one over its limit is not shown."""
+    for sql, shown in ((f"{OVER}; SELECT 1", 50), (f"SELECT 1; {OVER}", 51), (f"BEGIN; {OVER}; COMMIT", 50),
+                       (f"{EXACT}; COPY ({OVER}) TO STDOUT; {EXACT}", 100), (f"BEGIN; {OVER}; SELECT 1", 50)):
+        with place.connect() as c:
+            for _ in range(3):
+                answers = c.run(pgwire.query(sql))
+                fails_with(answers, "54000", "longer than 50 rows")
+                equal(rows(answers), shown, sql)
+                check(pgwire.status(answers) == "E" or not sql.endswith("SELECT 1") or "BEGIN" not in sql, f"{sql}: {answers[-1]}")
+                c.run(pgwire.query("ROLLBACK"))
+            check(c.is_silent(0.1), "nothing follows")
+            equal(pgwire.kinds(c.run(pgwire.query("SELECT 1"))), "TDCZ", "a late cancel hits nothing else")
+
+
+def test_a_limit_shares_no_query_with_what_it_could_not_undo():
+    place.reset()
+    words = "may share a message only with what changes nothing"
     with place.connect() as c:
-        for sql in (f"{OVER}; SELECT 1", f"SELECT 1; {OVER}", f"BEGIN; {OVER}; COMMIT"):
-            check(pgwire.errors(c.run(pgwire.query(sql))), sql)
+        for sql in (f"INSERT INTO w.log VALUES (1, 'x'); {OVER}", f"{EXACT}; INSERT INTO w.log VALUES (1, 'x')",
+                    f"SET DateStyle = 'ISO'; {EXACT}", f"{EXACT}; SELECT set_config('DateStyle', 'ISO', false)"):
+            fails_with(c.run(pgwire.query(sql)), "42501", words)
+        c.run(pgwire.query("BEGIN"))
+        c.run(*INSERT, pgwire.SYNC)
+        fails_with(c.run(pgwire.query(f"{EXACT}; COMMIT")), "42501", words)
+        equal(tags(c.run(pgwire.query("COMMIT"))), ["ROLLBACK"])
+        # Whether a transaction is open is known only when what was sent before is answered.
+        c.send(pgwire.query("BEGIN"), pgwire.query("INSERT INTO w.log VALUES (1, 'x')"), pgwire.query(f"{EXACT}; COMMIT"))
+        c.answers(), c.answers()
+        fails_with(c.answers(), "42501", words)
+        c.run(pgwire.query("ROLLBACK"))
+    equal(logged(), 0)
+
+
+def test_a_cursors_limit_holds_among_other_statements():
+    with place.connect() as c:
+        for sql in ("FETCH ALL FROM a; SELECT 1", "FETCH ALL FROM a; FETCH ALL FROM b", "SELECT 1; MOVE 0 FROM b; FETCH 51 FROM a",
+                    "FETCH 30 FROM a; FETCH 30 FROM a"):
+            c.run(pgwire.query("BEGIN"))
+            c.run(pgwire.query(f"DECLARE a CURSOR FOR {OVER}"))
+            c.run(pgwire.query("DECLARE b CURSOR FOR SELECT id FROM w.log"))
+            answers = c.run(pgwire.query(sql))
+            fails_with(answers, "54000", "longer than 50 rows")
+            equal(rows(answers), 51 if sql.startswith("SELECT") else 50, sql)
+            equal(pgwire.status(answers), "E", sql)
+            c.run(pgwire.query("ROLLBACK"))
+        c.run(pgwire.query("BEGIN; DECLARE a CURSOR FOR SELECT id FROM w.t"))
+        fails_with(c.run(pgwire.query("FETCH ALL FROM a")), "54000")
+        c.run(pgwire.query("ROLLBACK"))
+        c.run(pgwire.query(f"PREPARE p AS {OVER}"))
+        fails_with(c.run(pgwire.query("EXECUTE p; SELECT 1")), "42501", "share a message")
 
 
 def test_explain_and_into_do_not_get_around_it():

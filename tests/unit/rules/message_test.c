@@ -51,7 +51,7 @@ Test(message, names_action_object_and_what_is_allowed_instead)
     cr_expect_str_eq(error.sqlstate, "42501");
     cr_expect(text_is(error.message,
                       "pgwicket: DELETE on shop.items is not allowed; nothing was run"));
-    cr_expect(has(error.detail, "On this table you may: select (up to 5000 rows), insert, update "
+    cr_expect(has(error.detail, "On it you may: select (up to 5000 rows), insert, update "
                                 "(with a WHERE that limits the rows, after a person's approval)."),
               "%.*s", TEXT_ARGS(error.detail));
 }

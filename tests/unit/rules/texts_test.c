@@ -81,7 +81,7 @@ Test(texts, of_verb_and_object)
         &policy, test_action(catalog, VERB_DELETE, "shop", "items", ""),
         (struct told){
             "42501", "pgwicket: DELETE on shop.items is not allowed; nothing was run",
-            "Policy p: no rule allows delete on shop.items. On this table you may: select "
+            "Policy p: no rule allows delete on shop.items. On it you may: select "
             "(up to 5000 rows), insert (up to 20 rows).",
             GENERAL});
     rejects_action(&policy, test_action(catalog, VERB_SELECT, "hr", "salaries", "id"),
