@@ -46,6 +46,7 @@ static const struct field fields[] = {
     {"pgwicket.rule", PLAIN(rule)},
     {"pgwicket.nearest", PLAIN(nearest)},
     {"pgwicket.verdict", PLAIN(verdict)},
+    {"pgwicket.verb", PLAIN(verb)},
     {"pgwicket.mode", PLAIN(mode)},
     {"pgwicket.reason", PLAIN(reason)},
     {"pgwicket.actions", PLAIN(actions)},

@@ -41,6 +41,7 @@ struct audit_record {
     struct text rule;
     struct text nearest;
     struct text verdict;
+    struct text verb; /* of the action that decided */
     struct text mode;
     struct text reason;
     struct text actions;

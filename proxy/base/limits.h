@@ -127,6 +127,10 @@ enum {
     /* One answer: a hundred ordinary holds, or one hold with everything at its limit. */
     LIMIT_HTTP_ANSWER_BYTES = 8 * 1024 * 1024,
 
+    /* Series of metrics that one thread counts: agents times verdicts times verbs, and rules, of a large
+     * configuration. */
+    LIMIT_METRIC_SERIES = 20000,
+
     /* Failed logins of approvers in one minute, from one address and from all together. */
     LIMIT_LOGIN_FAILURES_PER_SOURCE = 10,
     LIMIT_LOGIN_FAILURES = 100,

@@ -44,6 +44,7 @@ static const char *const query_texts[QUERY_COUNT] = {
                   " AND run_until BETWEEN 1 AND ?1) WHERE id > ?2 ORDER BY id LIMIT 1",
     [QUERY_DELETE_OLD] = "DELETE FROM hold WHERE id IN (" SOME_OLD ") RETURNING state",
     [QUERY_COUNTS] = "SELECT state, count(*) FROM hold GROUP BY state",
+    [QUERY_OLDEST] = "SELECT min(created) FROM hold WHERE state = 'pending'",
 };
 
 #define APPROVAL_CREATE                                                                            \

@@ -34,6 +34,7 @@ enum query {
     QUERY_DUE,              /* 1: now, 2: above this id; the next that must expire or lapse */
     QUERY_DELETE_OLD,       /* 1: finished before; a limited number */
     QUERY_COUNTS,
+    QUERY_OLDEST,           /* when the oldest pending one was created */
     QUERY_COUNT,
 };
 

@@ -330,4 +330,14 @@ bool operation_count(struct database *database, int64_t counts[HOLD_STATE_COUNT]
     return !failed;
 }
 
+struct instant operation_oldest(struct database *database)
+{
+    sqlite3_stmt *query = database_query(database, QUERY_OLDEST);
+    bool failed;
+    struct instant oldest = {0};
+    while (database_row(database, query, &failed))
+        oldest.us = sqlite3_column_int64(query, 0);
+    return oldest;
+}
+
 _Static_assert(CHANGES_MAX >= 2, "a drifted hold and the one that replaces it");

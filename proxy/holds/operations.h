@@ -44,4 +44,7 @@ MUST_USE bool operation_delete_old(struct database *database, struct instant bef
 
 MUST_USE bool operation_count(struct database *database, int64_t counts[HOLD_STATE_COUNT]);
 
+/* When the oldest pending hold was created; 0: there is none, or it cannot be read. */
+struct instant operation_oldest(struct database *database);
+
 #endif

@@ -101,6 +101,9 @@ void hold_store_post(struct hold_store *store, struct hold_request *request);
 /* Finishes what is queued, then ends the thread. */
 void hold_store_close(struct hold_store *store);
 
+/* When the oldest pending hold was created, 0 if there is none; may be a second old. */
+struct instant hold_store_oldest(struct hold_store *store);
+
 /* Counts by state, for metrics and limits; safe from any thread, may be a moment old. */
 void hold_store_counts(struct hold_store *store, int64_t counts[HOLD_STATE_COUNT]);
 

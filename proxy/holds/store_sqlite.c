@@ -32,6 +32,7 @@ struct hold_store {
     struct hold_request *last;
     bool closing;
     int64_t counts[HOLD_STATE_COUNT];
+    struct instant oldest; /* pending, as of the last tick */
 };
 
 enum { TICK_US = 1000000, FAILURES_PER_TICK = 3 };
@@ -89,9 +90,18 @@ static bool delete_old(struct hold_store *store, struct instant now)
     return good;
 }
 
+static void note_oldest(struct hold_store *store)
+{
+    struct instant oldest = operation_oldest(&store->database);
+    pthread_mutex_lock(&store->mutex);
+    store->oldest = oldest;
+    pthread_mutex_unlock(&store->mutex);
+}
+
 static void tick(struct hold_store *store)
 {
     struct instant now = clock_now();
+    note_oldest(store);
     bool good = expire_due(store, now) && (store->retain_us <= 0 || delete_old(store, now));
     if (!good && !store->failing)
         log_error("holds cannot be expired: %s", store->database.problem);
@@ -210,4 +220,12 @@ void hold_store_counts(struct hold_store *store, int64_t counts[HOLD_STATE_COUNT
     pthread_mutex_lock(&store->mutex);
     memcpy(counts, store->counts, sizeof store->counts);
     pthread_mutex_unlock(&store->mutex);
+}
+
+struct instant hold_store_oldest(struct hold_store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    struct instant oldest = store->counts[HOLD_PENDING] > 0 ? store->oldest : (struct instant){0};
+    pthread_mutex_unlock(&store->mutex);
+    return oldest;
 }

@@ -144,7 +144,10 @@ static bool port_refresh_catalog(void *context)
 static bool port_audit(void *context, const struct audit_record *record)
 {
     const struct conn *conn = context;
-    return server_audit(conn->shared, record);
+    bool written = server_audit(conn->shared, record);
+    bool needed = conn->view == NULL || !conn->view->configuration->audit_continue;
+    count_record(worker_metrics(conn->worker), record, written || !needed);
+    return written;
 }
 
 /* Where an answer from another thread goes; owned by the question. */
@@ -242,6 +245,20 @@ static void port_end_waiting(void *context)
     agents_end_waiting(server_agents(conn->shared), conn->user);
 }
 
+/* --- metrics --------------------------------------------------------------------------------------------- */
+
+static void port_measured(void *context, enum session_measure what, double value)
+{
+    const struct conn *conn = context;
+    count_measure(worker_metrics(conn->worker), what, value);
+}
+
+static void port_told_error(void *context, struct text sqlstate)
+{
+    const struct conn *conn = context;
+    count_error(worker_metrics(conn->worker), sqlstate);
+}
+
 /* --- the session ------------------------------------------------------------------------------------------- */
 
 static const struct session_port port_functions = {
@@ -260,6 +277,8 @@ static const struct session_port port_functions = {
     .watch_hold = port_watch_hold,
     .begin_waiting = port_begin_waiting,
     .end_waiting = port_end_waiting,
+    .measured = port_measured,
+    .told_error = port_told_error,
 };
 
 static void greet(struct conn *conn)
@@ -310,6 +329,7 @@ void bridge_open_session(struct conn *conn)
     struct session_port port = port_functions;
     port.context = conn;
     conn->session = session_new(&port, &setup);
+    count_login(worker_metrics(conn->worker), TEXT(""));
     catalog_release(view.catalog);
 }
 

@@ -205,6 +205,38 @@ static void run_session(struct conn *conn)
         tell_of_ends(conn);
 }
 
+/* --- metrics ---------------------------------------------------------------------------------------- */
+
+static enum session_activity activity_of(const struct conn *conn)
+{
+    if (conn->phase >= PHASE_CLOSING)
+        return ACTIVITY_NONE;
+    if (conn->session == NULL)
+        return ACTIVITY_LOGIN;
+    if (session_waiting(conn->session))
+        return ACTIVITY_WAITING;
+    return session_idle(conn->session) ? ACTIVITY_IDLE : ACTIVITY_ACTIVE;
+}
+
+static void count(struct conn *conn)
+{
+    struct metrics_thread *metrics = worker_metrics(conn->worker);
+    const struct byte_counts now = {.from_agent = conn->client.read_total,
+                                    .to_agent = conn->client.written_total,
+                                    .to_upstream = conn->server.written_total,
+                                    .from_upstream = conn->server.read_total};
+    const struct byte_counts more = {.from_agent = now.from_agent - conn->counted.from_agent,
+                                     .to_agent = now.to_agent - conn->counted.to_agent,
+                                     .to_upstream = now.to_upstream - conn->counted.to_upstream,
+                                     .from_upstream =
+                                         now.from_upstream - conn->counted.from_upstream};
+    count_bytes(metrics, &more);
+    conn->counted = now;
+    enum session_activity activity = activity_of(conn);
+    count_activity(metrics, conn->activity, activity);
+    conn->activity = activity;
+}
+
 /* --- the end ---------------------------------------------------------------------------------------- */
 
 void conn_close(struct conn *conn)
@@ -235,11 +267,9 @@ static void finish_closing(struct conn *conn)
     worker_wake(conn->worker);
 }
 
-void conn_pump(struct conn *conn)
+static void pump(struct conn *conn)
 {
     short handshake = 0;
-    if (conn->phase == PHASE_CLOSED)
-        return;
     if (conn->phase == PHASE_STARTUP || conn->phase == PHASE_SASL) {
         stream_read(&conn->client, READ_AHEAD);
         door_read(conn);
@@ -259,6 +289,14 @@ void conn_pump(struct conn *conn)
         finish_closing(conn);
     if (conn->phase != PHASE_CLOSED)
         wait_for_more(conn, handshake);
+}
+
+void conn_pump(struct conn *conn)
+{
+    if (conn->phase == PHASE_CLOSED)
+        return;
+    pump(conn);
+    count(conn);
 }
 
 /* --- mailbox ------------------------------------------------------------------------------------------ */
@@ -363,6 +401,7 @@ struct conn *conn_open(struct worker *worker, uint64_t number, int fd, bool is_u
 
 void conn_free(struct conn *conn)
 {
+    count(conn);
     if (conn->client_event != NULL)
         event_free(conn->client_event);
     if (conn->server_event != NULL)

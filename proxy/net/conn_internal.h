@@ -10,6 +10,7 @@
 
 #include "proxy/base/buffer.h"
 #include "proxy/net/conn.h"
+#include "proxy/net/counts.h"
 #include "proxy/net/server.h"
 #include "proxy/net/stream.h"
 #include "proxy/session/session.h"
@@ -75,6 +76,8 @@ struct conn {
     bool client_gone_told;
     struct view_reference *view;
     int64_t watched;
+    enum session_activity activity; /* as it is counted */
+    struct byte_counts counted;     /* of its streams */
     int cancel_fd; /* of who asked for the cancel under way; -1 */
 };
 

@@ -28,6 +28,9 @@ void door_fatal(struct conn *conn, const char *sqlstate, struct text message)
 {
     if (conn->phase == PHASE_CLOSING || conn->phase == PHASE_CLOSED)
         return;
+    struct metrics_thread *metrics = worker_metrics(conn->worker);
+    count_login(metrics, text_from(sqlstate));
+    count_error(metrics, text_from(sqlstate));
     const struct error_message error = {
         .severity = "FATAL", .sqlstate = sqlstate, .message = message};
     struct buffer out;

@@ -7,10 +7,13 @@
 #include "proxy/base/invariant.h"
 #include "proxy/base/limits.h"
 #include "proxy/base/log.h"
+#include "proxy/net/counts.h"
+#include "proxy/net/gauges.h"
 #include "proxy/net/listener.h"
 #include "proxy/net/recover.h"
 #include "proxy/net/tls.h"
 #include "proxy/review/api.h"
+#include "proxy/review/tls.h"
 
 #include <event2/event.h>
 #include <event2/thread.h>
@@ -33,6 +36,9 @@ struct server {
     struct event_base *base;
     struct event *signals[3];
     struct event *drain_timer;
+    struct metrics *metrics;
+    struct metrics_thread *main_metrics;  /* the main thread's */
+    struct metrics_thread *store_metrics; /* the hold store's thread's */
     struct audit_sink *audit;
     struct audit_service service;
     char instance[128];
@@ -46,6 +52,7 @@ struct server {
     size_t next_worker;
     struct listeners *listeners;
     atomic_bool draining;
+    atomic_bool reload_failed;
     atomic_int logins;
 };
 
@@ -78,6 +85,7 @@ SSL_CTX *server_tls(struct server *server)
 }
 
 struct agents *server_agents(struct server *server) { return server->agents; }
+struct metrics *server_metrics(struct server *server) { return server->metrics; }
 struct upstreams *server_upstreams(struct server *server) { return server->upstreams; }
 struct hold_store *server_holds(struct server *server) { return server->holds; }
 bool server_draining(struct server *server) { return atomic_load(&server->draining); }
@@ -134,6 +142,7 @@ static void hold_changed(void *context, const struct hold *hold, enum hold_state
 {
     struct server *server = context;
     audit_hold(server, hold, before);
+    count_hold(server->store_metrics, hold, before, clock_now());
     for (size_t i = 0; i < server->worker_count; i++) {
         struct worker_message *message = worker_message_new(WORKER_HOLD_CHANGED, 0);
         message->hold = hold_copy(&message->arena, hold);
@@ -200,6 +209,27 @@ static bool review_ready(void *context, char *problem, size_t size)
         return false;
     }
     return upstreams_ready(server->upstreams, problem, size);
+}
+
+static double sooner(double a, double b) { return a < b ? a : b; }
+
+static void review_metrics(void *context, double certificate_seconds, struct buffer *page)
+{
+    struct server *server = context;
+    struct configuration *configuration = server_configuration(server);
+    SSL_CTX *tls = server_tls(server);
+    const struct gauges gauges = {
+        .metrics = server->metrics,
+        .configuration = configuration,
+        .audit = server->audit,
+        .holds = server->holds,
+        .upstreams = server->upstreams,
+        .certificate_seconds = sooner(certificate_seconds, tls_certificate_seconds(tls)),
+        .reload_failed = atomic_load(&server->reload_failed),
+    };
+    gauges_write(&gauges, page);
+    SSL_CTX_free(tls);
+    configuration_release(configuration);
 }
 
 /* --- listeners, signals ---------------------------------------------------------------------------- */
@@ -329,8 +359,10 @@ static void on_hangup(evutil_socket_t number, short events, void *argument)
     if (!audit_sink_reopen(server->audit, now->audit_file.bytes))
         log_error("the audit log cannot be opened again; the open file stays in use");
     bool taken = loaded != NULL && take_up(server, loaded, problem, sizeof problem);
+    atomic_store(&server->reload_failed, !taken);
     if (taken) {
         log_info("configuration read again");
+        count_zeros(server->main_metrics, server->configuration);
         audit_service(server, "reload");
     } else {
         if (loaded == NULL)
@@ -399,7 +431,8 @@ static bool start_review(struct server *server, char *problem, size_t size)
                                        .configuration = review_configuration,
                                        .agents = review_agents,
                                        .pause = review_pause,
-                                       .ready = review_ready};
+                                       .ready = review_ready,
+                                       .metrics = review_metrics};
     server->review = review_start(server->configuration, server->holds, &hooks, problem, size);
     return server->review != NULL;
 }
@@ -452,6 +485,10 @@ struct server *server_start(struct configuration *configuration, char *problem, 
     server->base = event_base_new();
     INVARIANT(server->base != NULL);
     server->agents = agents_new();
+    server->metrics = metrics_new();
+    server->main_metrics = metrics_join(server->metrics);
+    server->store_metrics = metrics_join(server->metrics);
+    count_zeros(server->main_metrics, configuration);
     (void)!gethostname(host, sizeof host - 1);
     snprintf(server->instance, sizeof server->instance, "%s:%d", host, (int)getpid());
     server->service = (struct audit_service){.name = TEXT("pgwicket"),
@@ -496,6 +533,7 @@ void server_free(struct server *server)
     if (server->drain_timer != NULL)
         event_free(server->drain_timer);
     agents_free(server->agents);
+    metrics_free(server->metrics);
     event_base_free(server->base);
     publish(server, NULL, NULL);
     pthread_mutex_destroy(&server->mutex);

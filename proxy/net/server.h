@@ -8,6 +8,7 @@
 #include "proxy/audit/sink.h"
 #include "proxy/net/agents.h"
 #include "proxy/net/upstreams.h"
+#include "proxy/review/metrics.h"
 
 #include <openssl/ssl.h>
 
@@ -38,6 +39,8 @@ SSL_CTX *server_tls(struct server *server); /* NULL: none; the caller frees it *
 struct agents *server_agents(struct server *server);
 struct upstreams *server_upstreams(struct server *server);
 struct hold_store *server_holds(struct server *server); /* NULL: no rule holds */
+
+struct metrics *server_metrics(struct server *server);
 
 /* False: the record is not in the file. */
 bool server_audit(struct server *server, const struct audit_record *record);

@@ -135,6 +135,7 @@ bool stream_read(struct stream *stream, size_t size_max)
         if (got == 0)
             break;
         stream->in.end += got;
+        stream->read_total += got;
         any = true;
         if (got < room && stream->ssl == NULL)
             break; /* the socket is empty, most likely: spare the call that says so */
@@ -177,6 +178,7 @@ void stream_write(struct stream *stream)
         if (written == 0)
             break;
         span_use(&stream->out, written);
+        stream->written_total += written;
     }
     if (stream->state == STREAM_BROKEN)
         span_release(&stream->out);

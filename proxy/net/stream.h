@@ -34,6 +34,8 @@ struct stream {
     enum stream_state state;
     struct span in;
     struct span out;
+    uint64_t read_total;    /* bytes, in its life */
+    uint64_t written_total;
     bool read_wants_write; /* TLS: the next read needs the socket to be writable, and vice versa */
     bool write_wants_read;
 };

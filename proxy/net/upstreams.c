@@ -28,6 +28,7 @@ struct upstream {
     unsigned accept_risks;
     struct catalog *catalog;
     uint64_t generation;
+    int64_t loaded_us;
     bool asked_once, up, stopping, wanted;
     char refused[256];
     struct upstream_facts facts;
@@ -120,6 +121,7 @@ static void load_once(struct upstream *upstream, struct catalog_loader *loader)
     upstream->wanted = false;
     struct configuration *configuration = configuration_retain(upstream->configuration);
     pthread_mutex_unlock(&upstream->mutex);
+    int64_t began_us = clock_monotonic_us();
     bool answered = catalog_loader_facts(loader, &facts, problem, sizeof problem);
     struct catalog *catalog =
         answered ? catalog_loader_load(loader, problem, sizeof problem) : NULL;
@@ -136,6 +138,7 @@ static void load_once(struct upstream *upstream, struct catalog_loader *loader)
         catalog_release(upstream->catalog);
         upstream->catalog = catalog;
         upstream->generation++;
+        upstream->loaded_us = began_us;
         upstream->facts = facts;
         upstream_judge_facts(upstream->name, upstream->accept_risks, &facts, upstream->refused,
                              sizeof upstream->refused);
@@ -329,6 +332,7 @@ bool upstreams_view(struct upstreams *upstreams, struct text name, struct upstre
         view->catalog = upstream->catalog != NULL ? catalog_retain(upstream->catalog) : NULL;
         view->generation = upstream->generation;
         view->up = upstream->up;
+        view->loaded_us = upstream->loaded_us;
         view->facts = upstream->facts;
         snprintf(view->refused, sizeof view->refused, "%s", upstream->refused);
         pthread_mutex_unlock(&upstream->mutex);

@@ -25,6 +25,7 @@ struct upstream_view {
     struct catalog *catalog; /* the caller releases it; NULL while none could be read */
     uint64_t generation;     /* of the catalog; changes with each new one */
     bool up;                 /* it answered last time */
+    int64_t loaded_us;       /* monotonic: when the catalog began to be read */
     char refused[256];       /* why its role may not be used; empty: it may */
     struct upstream_facts facts;
 };

@@ -5,6 +5,7 @@
 
 #include "proxy/base/invariant.h"
 #include "proxy/net/conn.h"
+#include "proxy/net/server.h"
 
 #include <event2/event.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@ struct link {
 
 struct worker {
     struct server *server;
+    struct metrics_thread *metrics;
     struct event_base *base;
     pthread_t thread;
     int wake;
@@ -39,6 +41,8 @@ static _Atomic uint64_t next_number = 1;
 struct event_base *worker_base(struct worker *worker) { return worker->base; }
 
 struct server *worker_server(struct worker *worker) { return worker->server; }
+
+struct metrics_thread *worker_metrics(struct worker *worker) { return worker->metrics; }
 
 size_t worker_conns(struct worker *worker) { return atomic_load(&worker->count); }
 
@@ -174,6 +178,7 @@ struct worker *worker_start(struct server *server)
 {
     struct worker *worker = memory_allocate_zeroed(1, sizeof *worker);
     worker->server = server;
+    worker->metrics = metrics_join(server_metrics(server));
     worker->last = &worker->first;
     pthread_mutex_init(&worker->mutex, NULL);
     worker->base = event_base_new();

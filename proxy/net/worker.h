@@ -11,6 +11,7 @@
 #include "proxy/holds/store.h"
 
 struct event_base;
+struct metrics_thread;
 struct server;
 struct worker;
 
@@ -55,6 +56,7 @@ enum { WORKER_STACK_BYTES = 8 * 1024 * 1024 };
 /* --- for conn.c, on the worker's thread */
 struct event_base *worker_base(struct worker *worker);
 struct server *worker_server(struct worker *worker);
+struct metrics_thread *worker_metrics(struct worker *worker);
 void worker_wake(struct worker *worker); /* frees finished connections soon */
 
 #endif

@@ -34,6 +34,7 @@ static const struct route {
 } routes[] = {
     {EVHTTP_REQ_GET, "/healthz", handle_healthz, ACCESS_OPEN},
     {EVHTTP_REQ_GET, "/readyz", handle_readyz, ACCESS_OPEN},
+    {EVHTTP_REQ_GET, "/metrics", handle_metrics, ACCESS_OPEN},
     {EVHTTP_REQ_GET, "/api/holds", handle_holds, ACCESS_APPROVER},
     {EVHTTP_REQ_GET, "/api/holds/:", handle_hold, ACCESS_APPROVER},
     {EVHTTP_REQ_POST, "/api/holds/:/release", handle_release, ACCESS_WRITE},

@@ -1,5 +1,5 @@
 /*
- * api.h - the review listener: JSON API for approvers, health; later page and metrics.
+ * api.h - the review listener: JSON API for approvers, health, metrics.
  *
  * Runs an evhttp server on an event loop of its own thread. It reads agents' states and pauses them
  * through `struct review_hooks`, holds through the store, and knows nothing of sessions.
@@ -33,6 +33,9 @@ struct review_hooks {
     bool (*pause)(void *context, struct text agent, bool paused, struct text by);
     /* Ready: every upstream reachable and the audit log writable; else `problem` says what is not. */
     bool (*ready)(void *context, char *problem, size_t size);
+    /* The page of metrics; `certificate_seconds`: until the review listener's certificate expires,
+     * INFINITY if it has none. */
+    void (*metrics)(void *context, double certificate_seconds, struct buffer *page);
 };
 
 struct review_server;

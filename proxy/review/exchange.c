@@ -16,7 +16,6 @@ static const struct {
     const char *name;
     const char *value;
 } headers[] = {
-    {"Content-Type", "application/json; charset=utf-8"},
     {"Cache-Control", "no-store"},
     {"X-Content-Type-Options", "nosniff"},
     {"X-Frame-Options", "DENY"},
@@ -91,12 +90,15 @@ static void end(struct exchange *exchange)
     free(exchange);
 }
 
-static void send_reply(struct exchange *exchange, int status, struct buffer *json)
+static const char json_type[] = "application/json; charset=utf-8";
+
+static void send_reply(struct exchange *exchange, int status, const char *type,
+                       const struct buffer *bytes)
 {
     struct evbuffer *body = evbuffer_new();
     INVARIANT(body != NULL);
-    buffer_append_byte(json, '\n');
-    evbuffer_add(body, json->bytes, json->size);
+    evbuffer_add(body, bytes->bytes, bytes->size);
+    exchange_add_header(exchange, "Content-Type", type);
     for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
         exchange_add_header(exchange, headers[i].name, headers[i].value);
     connection_end(exchange->connection, exchange->approver != NULL);
@@ -104,18 +106,25 @@ static void send_reply(struct exchange *exchange, int status, struct buffer *jso
     evbuffer_free(body);
 }
 
-void exchange_reply(struct exchange *exchange, int status, struct buffer *json)
+void exchange_reply_as(struct exchange *exchange, int status, const char *type, struct buffer *body)
 {
-    if (json->overflow) {
-        buffer_clear(json);
+    if (body->overflow) {
+        buffer_clear(body);
         status = 500;
-        buffer_append_string(
-            json, "{\"error\":{\"code\":\"too_large\",\"message\":\"the answer is too large\"}}");
+        type = json_type;
+        buffer_append_string(body, "{\"error\":{\"code\":\"too_large\",\"message\":"
+                                   "\"the answer is too large\"}}\n");
     }
     if (exchange->request != NULL)
-        send_reply(exchange, status, json);
-    buffer_release(json);
+        send_reply(exchange, status, type, body);
+    buffer_release(body);
     end(exchange);
+}
+
+void exchange_reply(struct exchange *exchange, int status, struct buffer *json)
+{
+    buffer_append_byte(json, '\n');
+    exchange_reply_as(exchange, status, json_type, json);
 }
 
 void exchange_fail_with_hold(struct exchange *exchange, int status, const char *code,

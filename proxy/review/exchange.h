@@ -38,6 +38,10 @@ struct text exchange_body(struct exchange *exchange);
 /* Answers and ends the exchange: it must not be touched any more. */
 void exchange_reply(struct exchange *exchange, int status, struct buffer *json);
 
+/* The same with something else than JSON; `type` is its Content-Type. */
+void exchange_reply_as(struct exchange *exchange, int status, const char *type,
+                       struct buffer *body);
+
 /* {"error": {"code", "message"}} and, where there is one, "hold". */
 void exchange_fail(struct exchange *exchange, int status, const char *code, const char *message);
 void exchange_fail_with_hold(struct exchange *exchange, int status, const char *code,

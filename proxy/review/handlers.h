@@ -9,7 +9,7 @@
 
 typedef void handler(struct exchange *exchange);
 
-handler handle_healthz, handle_readyz;
+handler handle_healthz, handle_readyz, handle_metrics;
 handler handle_holds, handle_hold, handle_release, handle_refuse;
 handler handle_agents, handle_pause, handle_resume;
 

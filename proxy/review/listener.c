@@ -230,6 +230,11 @@ struct listener *listener_open(struct event_base *base, const struct configurati
     return listener;
 }
 
+double listener_certificate_seconds(const struct listener *listener)
+{
+    return tls_certificate_seconds(listener->tls);
+}
+
 int listener_port(const struct listener *listener)
 {
     return listener->port;

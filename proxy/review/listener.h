@@ -24,6 +24,9 @@ struct listener *listener_open(struct event_base *base, const struct configurati
 /* The port that was bound. */
 int listener_port(const struct listener *listener);
 
+/* Until its certificate expires; below 0 it has, INFINITY: it has none. */
+double listener_certificate_seconds(const struct listener *listener);
+
 /* Takes no new connections any more. */
 void listener_stop(struct listener *listener);
 

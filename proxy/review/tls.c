@@ -2,7 +2,9 @@
  */
 #include "proxy/review/tls.h"
 
+#include <math.h>
 #include <openssl/err.h>
+#include <openssl/x509.h>
 #include <stdio.h>
 
 static bool load(SSL_CTX *context, const struct tls_settings *settings)
@@ -35,4 +37,16 @@ SSL_CTX *review_tls_new(const struct tls_settings *settings, char *problem, size
     snprintf(problem, size, "review.tls: %s", reason);
     SSL_CTX_free(context);
     return NULL;
+}
+
+double tls_certificate_seconds(const SSL_CTX *context)
+{
+    enum { DAY_SECONDS = 86400 };
+    const X509 *certificate = context != NULL ? SSL_CTX_get0_certificate(context) : NULL;
+    int days;
+    int seconds;
+    if (certificate == NULL ||
+        ASN1_TIME_diff(&days, &seconds, NULL, X509_get0_notAfter(certificate)) != 1)
+        return INFINITY;
+    return (double)days * DAY_SECONDS + seconds;
 }

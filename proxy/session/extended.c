@@ -390,9 +390,12 @@ static enum step execute_allowed(struct session *s, struct portal *portal,
     else if (first && !report_statement(s, portal->judged, portal, 0, portal->statement_number,
                                         VERDICT_ALLOW, NULL))
         send_poison(s, error_body_audit(s));
-    else
+    else {
         execute_relay(s, portal, target != NULL ? target : portal, message->portal, message->rows_max,
                       false);
+        if (first)
+            measure_sent(s);
+    }
     portal_release(target);
     return STEP_DONE;
 }

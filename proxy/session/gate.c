@@ -74,6 +74,7 @@ void gate_end(struct session *s)
         s->port.set_timer(s->port.context, 0);
         session_become(s, SESSION_READY);
     }
+    measure_gated(s);
     measured_rows_release(&gate->measuring.rows);
     portal_release(gate->portal);
     free(gate->client_portal);
@@ -184,7 +185,7 @@ void gate_show_error(struct session *s)
         if (s->skipping) { /* the server has failed already; the client has not been told */
             buffer_clear(&s->client_out);
             build_message(&s->client_out, BACKEND_ERROR, body);
-            to_client(s, buffer_text(&s->client_out));
+            to_client_error(s, buffer_text(&s->client_out));
         } else {
             send_poison(s, body)->show_as_is = true;
         }
@@ -326,6 +327,7 @@ static struct numbers estimate_numbers(struct session *s)
                               .cost = known ? estimate.cost : (double)INFINITY,
                               .costliest = estimate.costliest};
     portal->explain_us = s->port.monotonic_us(s->port.context) - s->gate.started_us;
+    measure_since(s, MEASURE_EXPLAIN, s->gate.started_us);
     if (!known)
         return numbers;
     portal->estimate_rows = estimate.rows;
@@ -497,6 +499,8 @@ void gate_run(struct session *s)
     } else {
         execute_relay(s, portal, portal, text_from(gate->client_portal), 0, true);
     }
+    if (gate->rehearsals == 0)
+        measure_sent(s);
     send_flush(s);
 }
 
@@ -671,6 +675,7 @@ void gate_completed(struct session *s, struct text tag_body)
     numbers.has_rows = true;
     numbers.rows_real = true;
     numbers.rows = tag.rows >= 0 ? tag.rows : INT64_MAX;
+    measure_estimate(s, portal->estimate_rows, tag.rows);
     const struct decision *decision = gate_decide(s, &numbers);
     bool as_rehearsed = gate->empty && tag.rows == 0;
     if (decision->verdict == VERDICT_HOLD && !gate->over && !as_rehearsed) {

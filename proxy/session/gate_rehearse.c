@@ -214,6 +214,7 @@ static void failed(struct session *s)
 {
     struct gate *gate = &s->gate;
     struct error_fields fields = {0};
+    measure_since(s, MEASURE_REHEARSAL, gate->measuring.started_us);
     (void)!decode_error(buffer_text(&gate->error), &fields);
     if (only_counts_are_possible(gate, fields.sqlstate)) {
         gate->by_counts = true;
@@ -268,8 +269,11 @@ static void judge_effect(struct session *s)
 {
     enum { AT_ONCE_MAX = 3 }; /* rows that come and go between rehearsal and run */
     struct gate *gate = &s->gate;
+    measure_since(s, MEASURE_REHEARSAL, gate->measuring.started_us);
     gate->effect = measuring_effect(s);
     const struct numbers numbers = real_numbers(gate);
+    if (numbers.rows_real)
+        measure_estimate(s, gate->portal->estimate_rows, numbers.rows);
     const struct decision *decision = gate_decide(s, &numbers);
     bool known = gate->effect->bound != EFFECT_UNKNOWN;
     gate->empty = known && gate->effect->table_count == 0 && gate->measuring.tag_rows == 0 &&

@@ -20,6 +20,7 @@
  *   explain.c      estimate from EXPLAIN's JSON
  *   pins.c         settings read back after user code
  *   report.c       audit records
+ *   measures.c     times and ratios for metrics
  *   errors.c       pgwicket's own errors to the client
  *   relayed.c      the server's errors and notices, as far as the client may read them (redact.c)
  */
@@ -289,6 +290,10 @@ struct session {
     struct preamble preamble;
     int64_t running_hold;         /* T: a released hold ran in this transaction; COMMIT decides */
 
+    int64_t offered_us;           /* when the client's message at the front was first looked at */
+    bool offered;                 /* … and it has not been taken yet */
+    int64_t spent_us;             /* on messages before it, since a statement was sent */
+
     int64_t statement_number;
     int64_t statement_timeout_us; /* as the agent has set it */
     struct gate gate;
@@ -314,6 +319,7 @@ void session_become(struct session *s, enum session_state next);
 void session_end(struct session *s, enum session_end why); /* closes, nothing follows */
 void session_fatal(struct session *s, const char *sqlstate, struct text message, enum session_end why);
 void to_client(struct session *s, struct text bytes);
+void to_client_error(struct session *s, struct text whole); /* an ErrorResponse */
 /* Waits until the queue is empty; sends a Flush if needed. STEP_DONE when it is. */
 enum step session_drain(struct session *s);
 /* May the next client's message be judged now? Waits for what it depends on. */
@@ -546,6 +552,14 @@ bool report_message(struct session *s, const char *what, const char *sqlstate);
 void report_outcome(struct session *s, const struct outcome *outcome, bool success, struct text sqlstate);
 void outcome_add(struct session *s, const struct execution *execution, struct text tag, int64_t rows);
 void outcomes_flush(struct session *s, bool success, struct text sqlstate);
+
+/* measures.c */
+void measure_offered(struct session *s);  /* a message of the client is at the front */
+void measure_taken(struct session *s, uint8_t type); /* … and has been dealt with, or is the gate's */
+void measure_gated(struct session *s);    /* the gate is through with it */
+void measure_sent(struct session *s);     /* the statement that it runs is on its way */
+void measure_since(struct session *s, enum session_measure what, int64_t began_us);
+void measure_estimate(struct session *s, double estimated_rows, int64_t rows); /* < 0: not known */
 
 /* errors.c: bodies of ErrorResponse in the scratch buffer; valid until the next one. */
 struct text error_body(struct session *s, const char *sqlstate, struct text message, struct text detail,

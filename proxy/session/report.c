@@ -40,19 +40,22 @@ static struct text joined_functions(struct arena *arena, const struct shape *sha
     return joined;
 }
 
-/* What the decisive statement adds. */
-static void add_decision(struct arena *arena, const struct judged *judged, size_t at,
-                         struct audit_record *record)
+/* What the decisive statement adds; by numbers, where it was decided again with them. */
+static void add_decision(struct arena *arena, const struct judged *judged,
+                         const struct portal *portal, size_t at, struct audit_record *record)
 {
     const struct judgement *judgement = &judged->judgement;
     const struct shape *shape = &judgement->analysis.statements[at].shape;
-    const struct decision *decision = &judgement->decisions[at];
+    bool again = portal != NULL && portal->decision != NULL;
+    const struct decision *decision = again ? portal->decision : &judgement->decisions[at];
     const struct action_decision *decisive = decision->decisive;
     const struct shape *shown = judgement->call != NULL ? judgement->call->shown : shape;
     record->summary = shown->summary;
     record->actions = message_actions(arena, shown);
     record->functions = joined_functions(arena, shape);
     record->reason = message_reason(arena, decision);
+    if (decisive != NULL && decisive->action != NULL)
+        record->verb = text_from(verb_name(decisive->action->verb));
     if (decisive != NULL && decisive->rule != NULL)
         record->rule = decisive->rule->name;
     if (decisive != NULL && decisive->nearest != NULL)
@@ -110,7 +113,7 @@ bool report_statement(struct session *s, const struct judged *judged, const stru
     size_t decisive = verdict == VERDICT_REJECT ? judged->judgement.decisive : at;
     if (analysis->result == ANALYSE_OK && judged->judgement.decisions != NULL &&
         decisive < analysis->statement_count)
-        add_decision(&arena, judged, decisive, &record);
+        add_decision(&arena, judged, portal, decisive, &record);
     if (error != NULL)
         record.reason = error->message;
     add_portal(portal, &record);
@@ -130,6 +133,8 @@ bool report_message(struct session *s, const char *what, const char *sqlstate)
     record.sqlstate = text_from(sqlstate);
     struct session_view view;
     s->port.view(s->port.context, &view);
+    if (view.policy != NULL)
+        record.policy = view.policy->name;
     bool written = write_record(s, &view, &record);
     s->port.release_view(s->port.context, view.reference);
     return written;

@@ -24,6 +24,12 @@ static void relay(struct session *s, struct text whole)
         to_client(s, whole);
 }
 
+static void relay_whole_error(struct session *s, struct text whole)
+{
+    if (!s->client_skipping)
+        to_client_error(s, whole);
+}
+
 /* --- the queue -------------------------------------------------------------------------------- */
 
 static void settle_name(struct session *s, const struct request *request, enum fate fate)
@@ -145,7 +151,7 @@ static void show_too_long(struct session *s, const struct execution *execution)
         error = message_result_too_long(&arena, decision);
     struct text body = error_body_from(s, &error, 0);
     struct text whole = {body.bytes - FRAME_HEADER_SIZE, body.size + FRAME_HEADER_SIZE};
-    relay(s, whole);
+    relay_whole_error(s, whole);
     arena_release(&arena);
     s->client_skipping = true;
     s->batch_failed = true;
@@ -167,7 +173,7 @@ static void relay_error(struct session *s, struct text body)
 {
     buffer_clear(&s->client_out);
     build_message(&s->client_out, BACKEND_ERROR, body);
-    relay(s, buffer_text(&s->client_out));
+    relay_whole_error(s, buffer_text(&s->client_out));
 }
 
 /* The server's error, as far as it may be read, with its position in the client's own text. */
@@ -370,6 +376,9 @@ static void statement_completed(struct session *s, struct request *head, struct 
     bool single = analysis->statement_count == 1;
     if (writes(&statement->shape))
         outcome_add(s, execution, tag.tag, tag.rows);
+    const struct portal *counter = execution_counter(execution);
+    if (counter != NULL)
+        measure_estimate(s, counter->estimate_rows, tag.rows);
     if (statement->shape.kind == STATEMENT_PREPARE || statement->shape.kind == STATEMENT_DECLARE)
         define_by_sql(s, execution->judged, execution->at);
     transaction_completed(s, statement,

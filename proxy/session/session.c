@@ -115,6 +115,14 @@ void to_client(struct session *s, struct text bytes)
         s->port.to_client(s->port.context, bytes);
 }
 
+void to_client_error(struct session *s, struct text whole)
+{
+    struct error_fields fields;
+    if (decode_error(text_behind(whole, FRAME_HEADER_SIZE), &fields))
+        s->port.told_error(s->port.context, fields.sqlstate);
+    to_client(s, whole);
+}
+
 void session_end(struct session *s, enum session_end why)
 {
     if (s->state == SESSION_CLOSED)
@@ -129,7 +137,7 @@ static void end_with(struct session *s, const struct error_message *error, enum 
 {
     buffer_clear(&s->client_out);
     build_error(&s->client_out, error);
-    to_client(s, buffer_text(&s->client_out));
+    to_client_error(s, buffer_text(&s->client_out));
     session_end(s, why);
 }
 
@@ -357,8 +365,10 @@ static size_t take_client_message(struct session *s, struct text bytes)
     if (s->state != SESSION_READY && !in_copy)
         return 0;
     struct text following = {bytes.bytes + frame.size, bytes.size - frame.size};
+    measure_offered(s);
     if (client_message(s, &frame, following) == STEP_WAIT)
         return 0;
+    measure_taken(s, frame.type);
     s->refreshed = false;
     return frame.size;
 }

@@ -44,6 +44,15 @@ enum session_end {
     SESSION_END_ADMIN,      /* shutdown, pause, policy gone */
 };
 
+/* For metrics; times in seconds. */
+enum session_measure {
+    MEASURE_JUDGE = 0, /* one message parsed and judged */
+    MEASURE_EXPLAIN,
+    MEASURE_REHEARSAL, /* until it is rolled back */
+    MEASURE_OVERHEAD,  /* from a statement's arrival until it is sent upstream; none of a held one */
+    MEASURE_ESTIMATE_RATIO, /* real rows by the planner's, at least 1 */
+};
+
 /* All calls are synchronous and do not call back into the session. */
 struct session_port {
     void *context;
@@ -80,6 +89,11 @@ struct session_port {
     /* Counts this session among its agent's waiting ones; false: too many. */
     bool (*begin_waiting)(void *context);
     void (*end_waiting)(void *context);
+
+    void (*measured)(void *context, enum session_measure what, double value);
+
+    /* The client was given an ErrorResponse with this SQLSTATE. */
+    void (*told_error)(void *context, struct text sqlstate);
 };
 
 struct session_setup {

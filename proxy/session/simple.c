@@ -198,6 +198,7 @@ void query_relay(struct session *s, struct judged *judged, struct portal *const 
     request->execution = execution_new(judged, counters, count);
     request->execution->statement_number = s->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
+    measure_sent(s);
     for (size_t i = 0; i < count; i++)
         changes |= target_changes(counters[i]);
     request_changes(s, request, changes);

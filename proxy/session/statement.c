@@ -170,6 +170,7 @@ struct judged *session_judge(struct session *s, struct text sql, const struct pa
     context.temporary_count = judged->temporary_count;
     judge_text(&judged->arena, &context, judged->original, types, type_count, &judged->judgement);
     judged->judge_us = s->port.monotonic_us(s->port.context) - before;
+    measure_since(s, MEASURE_JUDGE, before);
     take_judgement(judged);
     answers_rewrite(judged);
     return judged;

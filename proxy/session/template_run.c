@@ -66,6 +66,7 @@ void template_query_relay(struct session *s, struct portal *portal)
     close_unnamed(s);
     send_statement(s, portal);
     send_run(s, portal);
+    measure_sent(s);
     send_sync(s, ROLE_CLIENT);
     if (portal->rows_max != LIMIT_NONE)
         s->limited_outstanding++;

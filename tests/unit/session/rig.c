@@ -110,6 +110,18 @@ static bool begin_waiting(void *context)
 
 static void end_waiting(void *context) { ((struct rig *)context)->waiting--; }
 
+static void measured(void *context, enum session_measure what, double value)
+{
+    struct rig *rig = context;
+    cr_assert_geq(value, 0);
+    rig->measured[what]++;
+}
+
+static void told_error(void *context, struct text sqlstate)
+{
+    buffer_printf(&((struct rig *)context)->told, "%.*s;", TEXT_ARGS(sqlstate));
+}
+
 /* --- policy and catalog ---------------------------------------------------------------------------- */
 
 static struct rule make_rule(struct rig *rig, enum verdict verdict, enum verb verb, int64_t max_rows)
@@ -177,13 +189,16 @@ void rig_begin(struct rig *rig)
         .monotonic_us = monotonic, .set_timer = set_timer, .view = view, .release_view = release_view,
         .refresh_catalog = refresh_catalog, .audit = audit, .cancel_server = cancel_server,
         .post_hold = post_hold, .watch_hold = watch_hold, .begin_waiting = begin_waiting,
-        .end_waiting = end_waiting};
+        .end_waiting = end_waiting,
+        .measured = measured,
+        .told_error = told_error};
     const struct session_setup setup = {.agent = TEXT("agent"), .session_id = TEXT("0123456789abcdef"),
                                         .client_address = TEXT("127.0.0.1"), .client_port = 4000,
                                         .database = TEXT("shop"), .server_version = 150000};
     *rig = (struct rig){.status = 'I', .timer_us = -1, .deleted_at_once = 1};
     arena_init(&rig->arena);
-    struct buffer *buffers[] = {&rig->to_client, &rig->to_server, &rig->replies, &rig->input, &rig->audited};
+    struct buffer *buffers[] = {&rig->to_client, &rig->to_server, &rig->replies, &rig->input, &rig->audited,
+                                &rig->told};
     for (size_t i = 0; i < ARRAY_SIZE(buffers); i++)
         buffer_init(buffers[i], BUFFER_MAX);
     make_policy(rig);
@@ -202,7 +217,8 @@ void rig_end(struct rig *rig)
     }
     cr_assert_eq(rig->views, 0, "a view was not released");
     cr_assert_eq(rig->waiting, 0, "it is still counted as waiting");
-    struct buffer *buffers[] = {&rig->to_client, &rig->to_server, &rig->replies, &rig->input, &rig->audited};
+    struct buffer *buffers[] = {&rig->to_client, &rig->to_server, &rig->replies, &rig->input, &rig->audited,
+                                &rig->told};
     for (size_t i = 0; i < ARRAY_SIZE(buffers); i++)
         buffer_release(buffers[i]);
     catalog_release(rig->catalog);
@@ -576,6 +592,7 @@ void rig_forget(struct rig *rig)
     buffer_clear(&rig->to_client);
     buffer_clear(&rig->to_server);
     buffer_clear(&rig->audited);
+    buffer_clear(&rig->told);
     rig->seen = 0;
 }
 

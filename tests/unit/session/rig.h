@@ -39,6 +39,8 @@ struct rig {
     struct buffer replies;      /* of the server, not yet fed */
     struct buffer input;        /* of the client, not yet taken */
     struct buffer audited;      /* "allow 1;reject 2;" */
+    struct buffer told;         /* SQLSTATEs of errors for the client: "42501;" */
+    int measured[MEASURE_ESTIMATE_RATIO + 1]; /* how often */
     bool audit_fails;
     bool has_no_store;
     bool waiting_refused;

@@ -722,3 +722,32 @@ Test(session, does_the_same_in_every_cut_of_extended_messages)
     for (size_t i = 0; i < ARRAY_SIZE(all); i++)
         same_in_every_cut(all[i], UPDATE, true);
 }
+
+static const struct {
+    const char *sql;
+    bool extended;
+    const char *told;
+    int judged, sent, estimated;
+} measured_cases[] = {
+    {SELECT, false, "", 1, 1, 0},
+    {SELECT, true, "", 1, 1, 0},
+    {"SELECT nope FROM shop.u", false, "42501;", 1, 0, 0},
+    {"SELEC", true, "42601;", 1, 0, 0},
+    {UPDATE, false, "", 1, 1, 1},
+    {UPDATE, true, "", 1, 1, 1},
+};
+
+Test(session, each_statement_is_measured_once_and_each_error_told_once)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(measured_cases); i++) {
+        const char *sql = measured_cases[i].sql;
+        rig_run(&rig, measured_cases[i].extended ? rig_extended(&rig, sql) : rig_query(&rig, sql));
+        cr_expect_str_eq(buffer_string(&rig.told), measured_cases[i].told, "%s: %s", sql,
+                         buffer_string(&rig.told));
+        cr_expect_eq(rig.measured[MEASURE_JUDGE], measured_cases[i].judged, "%s", sql);
+        cr_expect_eq(rig.measured[MEASURE_OVERHEAD], measured_cases[i].sent, "%s", sql);
+        cr_expect_eq(rig.measured[MEASURE_EXPLAIN], measured_cases[i].estimated, "%s", sql);
+        rig_end(&rig);
+        rig_begin(&rig);
+    }
+}
