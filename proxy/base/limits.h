@@ -109,6 +109,10 @@ enum {
     /* Holds in one answer of the store. */
     LIMIT_HOLDS_PER_LIST = 200,
 
+    /* Pending holds in one answer, as numbers: the default is 20 for each agent, and nobody decides
+     * thousands. */
+    LIMIT_QUEUED_HOLDS = 5000,
+
     /* Why a hold was refused: goes into an error message. */
     LIMIT_REASON_BYTES = 1000,
 
@@ -134,6 +138,11 @@ enum {
     /* Failed logins of approvers in one minute, from one address and from all together. */
     LIMIT_LOGIN_FAILURES_PER_SOURCE = 10,
     LIMIT_LOGIN_FAILURES = 100,
+
+    /* Browsers that are signed in, and pages that are told of changes, each of which keeps a
+     * connection: a few for each person. */
+    LIMIT_BROWSER_SESSIONS = 200,
+    LIMIT_EVENT_STREAMS = 64,
 
     /* Configuration file: its size, the depth and number of its values, and how many of its
      * problems are listed. A secret's own file holds one line. */

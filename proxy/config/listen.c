@@ -200,6 +200,57 @@ static bool field_url(struct reader *reader, const struct field *field, const st
     return field_wrong(reader, node, field->expected);
 }
 
+/* Headers that say something else, and so must not say who asks. */
+static bool is_header_name(struct text name)
+{
+    static const char *const taken[] = {"Host",   "Authorization",  "Cookie",        "Content-Type",
+                                        "Origin", "Content-Length", "Sec-Fetch-Site"};
+    for (size_t i = 0; i < ARRAY_SIZE(taken); i++)
+        if (text_is_ignoring_case(name, taken[i]))
+            return false;
+    for (size_t i = 0; i < name.size; i++)
+        if (!is_host_byte(name.bytes[i]) || name.bytes[i] == ':' || name.bytes[i] == '%')
+            return false;
+    return name.size > 0;
+}
+
+static bool field_header_name(struct reader *reader, const struct field *field,
+                              const struct node *node, void *target)
+{
+    struct text *name = target;
+    if (!field_text(reader, field, node, name))
+        return false;
+    return is_header_name(*name) || field_wrong(reader, node, field->expected);
+}
+
+static bool field_ranges(struct reader *reader, const struct field *field, const struct node *node,
+                         void *target)
+{
+    struct trusted_header *trusted = (struct trusted_header *)target;
+    const struct node *items = node->kind == NODE_LIST ? node->items : node;
+    size_t count = node->kind == NODE_LIST ? node->count : 1;
+    struct address_range *ranges = arena_array(reader->arena, count, sizeof *ranges);
+    bool fine = true;
+    for (size_t i = 0; i < count; i++)
+        if (items[i].kind != NODE_SCALAR || !address_range_parse(items[i].text, &ranges[i]))
+            fine = field_wrong(reader, &items[i], field->expected);
+    trusted->from = ranges;
+    trusted->from_count = count;
+    return count > 0 ? fine : field_wrong(reader, node, field->expected);
+}
+
+static bool field_trusted_header(struct reader *reader, const struct field *field,
+                                 const struct node *node, void *target)
+{
+    static const struct field fields[] = {
+        {"name", field_header_name, REQUIRED, offsetof(struct trusted_header, name),
+         "the name of a header", 0, 0, 0},
+        {"from", field_ranges, REQUIRED, 0,
+         "the proxy's address or range, 10.0.0.5 or 10.0.0.0/24, or a list", 0, 0, 0},
+    };
+    return fields_read(reader, node, field->key, fields, ARRAY_SIZE(fields), target);
+}
+
 bool field_review(struct reader *reader, const struct field *field, const struct node *node,
                   void *target)
 {
@@ -208,7 +259,8 @@ bool field_review(struct reader *reader, const struct field *field, const struct
         {"tls", field_tls, OPTIONAL, offsetof(struct listener_section, tls), NULL, 0, 0, 0},
         {"url", field_url, OPTIONAL, offsetof(struct listener_section, url),
          "a URL that begins with http:// or https://", 0, 0, 0},
-        {"trusted_header", field_not_built, OPTIONAL, 0, NULL, 0, 0, 0},
+        {"trusted_header", field_trusted_header, OPTIONAL,
+         offsetof(struct listener_section, trusted), "a map of name and from", 0, 0, 0},
     };
     struct listener_section *section = target;
     section->place = node->place;

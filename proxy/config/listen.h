@@ -12,6 +12,7 @@ struct listener_section {
     struct tls_settings tls;
     int64_t login_timeout_us;
     struct text url;
+    struct trusted_header trusted;
     struct place place;
 };
 

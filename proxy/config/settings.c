@@ -142,6 +142,7 @@ static void take_listeners(struct configuration *configuration, const struct fil
         configuration->review = file->review.addresses[0];
     configuration->review_tls = file->review.tls;
     configuration->review_url = file->review.url;
+    configuration->trusted = file->review.trusted;
 }
 
 static void take(struct configuration *configuration, const struct file *file)

@@ -8,6 +8,7 @@
 #define PGWICKET_CONFIG_SETTINGS_H
 
 #include "proxy/base/buffer.h"
+#include "proxy/config/addresses.h"
 #include "proxy/wire/scram.h"
 #include "rules/decide.h"
 #include "rules/settings.h"
@@ -66,6 +67,13 @@ struct approver {
     size_t policy_count;
 };
 
+/* A header by which a reverse proxy says which approver it has signed in. */
+struct trusted_header {
+    struct text name; /* empty: none is trusted */
+    const struct address_range *from; /* and only from these addresses */
+    size_t from_count;
+};
+
 struct configuration {
     struct arena arena;
     struct text path;
@@ -79,6 +87,7 @@ struct configuration {
     struct listen_address review;
     struct tls_settings review_tls;
     struct text review_url; /* empty: none */
+    struct trusted_header trusted;
 
     struct text audit_file; /* "-" or a path */
     bool audit_continue;    /* on_failure: continue */

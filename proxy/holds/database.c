@@ -21,6 +21,15 @@ enum { SCHEMA_VERSION = 2, BUSY_MS = 1000, APPLICATION_ID = 0x70677768 };
 #define NEWEST_FIRST " ORDER BY id DESC"
 #define SOME_OLD     "SELECT id FROM hold WHERE finished BETWEEN 1 AND ? LIMIT 100"
 
+/* What whoever asks may see, and what they look for: empty texts stand for anything. */
+#define VISIBLE "(?1 = '' OR policy IN (SELECT value FROM json_each(?1)))"
+#define WANTED                                                                                     \
+    VISIBLE " AND (?2 = '' OR agent = ?2) AND (?3 = '' OR verb = ?3) AND (?4 = '' OR state = ?4)"  \
+            " AND (?5 = '' OR id = ?6 OR statement LIKE ?5 ESCAPE '\\' OR agent LIKE ?5 ESCAPE '\\'" \
+            " OR rules LIKE ?5 ESCAPE '\\' OR decided_by LIKE ?5 ESCAPE '\\'"                      \
+            " OR decision_reason LIKE ?5 ESCAPE '\\' OR EXISTS (SELECT 1 FROM approval a WHERE a.hold ="  \
+            " hold.id AND approver LIKE ?5 ESCAPE '\\'))"
+
 static const char *const query_texts[QUERY_COUNT] = {
     [QUERY_BEGIN] = "BEGIN IMMEDIATE",
     [QUERY_COMMIT] = "COMMIT",
@@ -45,6 +54,13 @@ static const char *const query_texts[QUERY_COUNT] = {
     [QUERY_DELETE_OLD] = "DELETE FROM hold WHERE id IN (" SOME_OLD ") RETURNING state",
     [QUERY_COUNTS] = "SELECT state, count(*) FROM hold GROUP BY state",
     [QUERY_OLDEST] = "SELECT min(created) FROM hold WHERE state = 'pending'",
+    [QUERY_QUEUE] = "SELECT id, agent, verb FROM hold WHERE state = 'pending' AND " WANTED
+                    " ORDER BY expires <= 0, expires, id",
+    [QUERY_HISTORY] = "SELECT id FROM hold WHERE id < ?7 AND state <> 'pending' AND " WANTED
+                      NEWEST_FIRST,
+    [QUERY_HISTORY_TOTAL] = "SELECT count(*) FROM hold WHERE state <> 'pending' AND " WANTED,
+    [QUERY_ENDED_SINCE] = "SELECT state, count(*) FROM hold WHERE finished >= ?2 AND " VISIBLE
+                          " GROUP BY state",
 };
 
 #define APPROVAL_CREATE                                                                            \

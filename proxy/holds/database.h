@@ -35,6 +35,10 @@ enum query {
     QUERY_DELETE_OLD,       /* 1: finished before; a limited number */
     QUERY_COUNTS,
     QUERY_OLDEST,           /* when the oldest pending one was created */
+    QUERY_QUEUE,         /* 1: policies, 2: agent, 3: verb, 4: state, 5: pattern, 6: id */
+    QUERY_HISTORY,       /* and 7: below this id */
+    QUERY_HISTORY_TOTAL,
+    QUERY_ENDED_SINCE,   /* 1: policies, 2: when */
     QUERY_COUNT,
 };
 

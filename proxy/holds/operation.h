@@ -44,6 +44,9 @@ enum hold_state operation_state_by_clock(const struct hold *hold, struct instant
 enum hold_answer operation_require_state(struct operation *operation, struct hold *hold,
                                          enum hold_state state);
 
+/* browse.c */
+enum hold_answer operation_browse(struct operation *operation);
+
 /* create.c */
 enum hold_answer operation_create(struct operation *operation);
 

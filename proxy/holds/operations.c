@@ -219,6 +219,7 @@ static const struct {
     [HOLD_OP_CLAIM] = {operation_claim, true},
     [HOLD_OP_RUN] = {operation_run, true},
     [HOLD_OP_FINISH] = {operation_finish, true},
+    [HOLD_OP_BROWSE] = {operation_browse, false},
 };
 
 static void forget_answer(struct hold_request *request)

@@ -12,7 +12,7 @@
 #ifndef PGWICKET_HOLDS_STORE_H
 #define PGWICKET_HOLDS_STORE_H
 
-#include "proxy/holds/hold.h"
+#include "proxy/holds/browse.h"
 
 struct hold_store;
 
@@ -28,6 +28,7 @@ enum hold_operation {
     HOLD_OP_RUN,        /* id, session: stores xid, backend_pid, backend_start, system_identifier, timeline */
     HOLD_OP_FINISH,     /* id, session, new_state (executed, failed, drifted, unknown, or released to give
                            the claim back), tag, error, effect */
+    HOLD_OP_BROWSE, /* browse, policies, agent, filter_state, id, after, limit: see browse.h */
 };
 
 enum hold_answer {
@@ -66,6 +67,7 @@ struct hold_request {
     enum hold_state filter_state; /* HOLD_NONE: all */
     int64_t after;
     int64_t limit;
+    struct hold_browse *browse; /* the poster's */
     enum hold_state new_state;
     struct text tag;
     struct text error;

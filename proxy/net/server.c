@@ -28,7 +28,8 @@
 enum { WORKERS_MAX = 64, MEET_UPSTREAMS_MS = 5000 };
 
 struct server {
-    pthread_mutex_t mutex; /* of the next three */
+    pthread_mutex_t mutex; /* of the next four */
+    struct review_server *review;
     struct configuration *configuration;
     SSL_CTX *tls;
     uint64_t generation;
@@ -46,7 +47,6 @@ struct server {
     struct agents *agents;
     struct upstreams *upstreams;
     struct recovery *recovery;
-    struct review_server *review;
     struct worker *workers[WORKERS_MAX];
     size_t worker_count;
     size_t next_worker;
@@ -143,6 +143,10 @@ static void hold_changed(void *context, const struct hold *hold, enum hold_state
     struct server *server = context;
     audit_hold(server, hold, before);
     count_hold(server->store_metrics, hold, before, clock_now());
+    pthread_mutex_lock(&server->mutex);
+    if (server->review != NULL)
+        review_hold_changed(server->review, hold);
+    pthread_mutex_unlock(&server->mutex);
     for (size_t i = 0; i < server->worker_count; i++) {
         struct worker_message *message = worker_message_new(WORKER_HOLD_CHANGED, 0);
         message->hold = hold_copy(&message->arena, hold);
@@ -433,8 +437,12 @@ static bool start_review(struct server *server, char *problem, size_t size)
                                        .pause = review_pause,
                                        .ready = review_ready,
                                        .metrics = review_metrics};
-    server->review = review_start(server->configuration, server->holds, &hooks, problem, size);
-    return server->review != NULL;
+    struct review_server *review =
+        review_start(server->configuration, server->holds, &hooks, problem, size);
+    pthread_mutex_lock(&server->mutex);
+    server->review = review;
+    pthread_mutex_unlock(&server->mutex);
+    return review != NULL;
 }
 
 static void start_signals(struct server *server)
@@ -513,8 +521,11 @@ void server_free(struct server *server)
 {
     if (server->listeners != NULL)
         listeners_free(server->listeners);
-    if (server->review != NULL)
-        review_stop(server->review);
+    pthread_mutex_lock(&server->mutex);
+    struct review_server *review = server->review;
+    server->review = NULL; /* the store still has changes to tell */
+    pthread_mutex_unlock(&server->mutex);
+    review_stop(review);
     if (server->recovery != NULL)
         recovery_stop(server->recovery);
     post_to_all(server, WORKER_STOP);

@@ -2,28 +2,37 @@
  * api.c - the review server: its thread, its routes, and what every request must pass. See api.h.
  *
  * In this order: an unambiguous head, a Host of ours, a route, for writes no foreign page, an
- * approver, JSON of bounded size. The first that fails answers; nothing after it is looked at.
+ * approver, a body of bounded size and known kind, for forms the session's token. The first that
+ * fails answers; nothing after it is looked at.
  */
 #include "proxy/review/api.h"
 
 #include "proxy/base/invariant.h"
 #include "proxy/base/limits.h"
 #include "proxy/base/log.h"
+#include "proxy/review/assets.h"
+#include "proxy/review/events.h"
 #include "proxy/review/handlers.h"
 #include "proxy/review/http.h"
+#include "proxy/review/identity.h"
 #include "proxy/review/server.h"
 
 #include <event2/buffer.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 enum access {
-    ACCESS_APPROVER = 0, /* reads, for an approver */
-    ACCESS_WRITE,        /* changes something, for an approver */
+    ACCESS_APPROVER = 0, /* JSON: reads, for an approver */
+    ACCESS_WRITE,        /* JSON: changes something, for an approver */
     ACCESS_OPEN,         /* reads, for everybody */
+    ACCESS_PAGE,         /* a page, for whoever is signed in */
+    ACCESS_FORM,         /* a form of such a page: changes something */
+    ACCESS_DOOR,         /* a page for everybody */
+    ACCESS_DOOR_FORM,    /* its form */
 };
 
 static const struct route {
@@ -42,12 +51,37 @@ static const struct route {
     {EVHTTP_REQ_GET, "/api/agents", handle_agents, ACCESS_APPROVER},
     {EVHTTP_REQ_POST, "/api/agents/:/pause", handle_pause, ACCESS_WRITE},
     {EVHTTP_REQ_POST, "/api/agents/:/resume", handle_resume, ACCESS_WRITE},
+    {EVHTTP_REQ_GET, "/events", handle_events, ACCESS_APPROVER},
+    {EVHTTP_REQ_GET, "/", page_root, ACCESS_PAGE},
+    {EVHTTP_REQ_GET, "/holds", page_queue, ACCESS_PAGE},
+    {EVHTTP_REQ_GET, "/holds/:", page_hold, ACCESS_PAGE},
+    {EVHTTP_REQ_POST, "/holds/:/release", form_release, ACCESS_FORM},
+    {EVHTTP_REQ_POST, "/holds/:/refuse", form_refuse, ACCESS_FORM},
+    {EVHTTP_REQ_GET, "/history", page_history, ACCESS_PAGE},
+    {EVHTTP_REQ_GET, "/agents", page_agents, ACCESS_PAGE},
+    {EVHTTP_REQ_POST, "/agents/:/pause", form_pause, ACCESS_FORM},
+    {EVHTTP_REQ_POST, "/agents/:/resume", form_resume, ACCESS_FORM},
+    {EVHTTP_REQ_GET, "/sign-in", page_sign_in, ACCESS_DOOR},
+    {EVHTTP_REQ_POST, "/sign-in", form_sign_in, ACCESS_DOOR_FORM},
+    {EVHTTP_REQ_POST, "/sign-out", form_sign_out, ACCESS_FORM},
+    {EVHTTP_REQ_GET, "/page/:", handle_asset, ACCESS_OPEN},
 };
+
+static bool is_write(enum access access)
+{
+    return access == ACCESS_WRITE || access == ACCESS_FORM || access == ACCESS_DOOR_FORM;
+}
+
+static bool is_page(enum access access)
+{
+    return access >= ACCESS_PAGE;
+}
 
 /* Headers whose second copy would be read differently by a proxy in front. */
 static const char *const single_headers[] = {
-    "Host",   "Authorization",  "Content-Type",     "Content-Length",
-    "Origin", "Sec-Fetch-Site", "Transfer-Encoding"};
+    "Host",   "Authorization",  "Content-Type",      "Content-Length",
+    "Origin", "Sec-Fetch-Site", "Transfer-Encoding", "Cookie",
+    "X-CSRF-Token"};
 
 /* NULL: the head can be read in one way only; else why not. */
 static const char *head_problem(const struct exchange *exchange)
@@ -76,24 +110,31 @@ static const struct route *find_route(struct exchange *exchange)
 {
     const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(exchange->request);
     struct text path = text_from(evhttp_uri_get_path(uri));
+    const char *allowed = NULL;
+    exchange->page = !text_starts_with(path, "/api/") &&
+                     strstr(exchange_header(exchange, "Accept").bytes, "text/html") != NULL;
     for (size_t i = 0; i < ARRAY_SIZE(routes); i++) {
         if (!path_matches(path, routes[i].pattern, &exchange->argument))
             continue;
         if (routes[i].method == method_of(exchange))
             return &routes[i];
         bool get = routes[i].method == EVHTTP_REQ_GET;
-        exchange_add_header(exchange, "Allow", get ? "GET, HEAD" : "POST");
-        exchange_fail(exchange, 405, "method_not_allowed", "this path has another method");
+        allowed = allowed != NULL ? "GET, HEAD, POST" : get ? "GET, HEAD" : "POST";
+    }
+    if (allowed == NULL) {
+        exchange_fail(exchange, 404, "not_found", "there is no such path");
         return NULL;
     }
-    exchange_fail(exchange, 404, "not_found", "there is no such path");
+    exchange_add_header(exchange, "Allow", allowed);
+    exchange_fail(exchange, 405, "method_not_allowed", "this path has another method");
     return NULL;
 }
 
-static void refuse_login(struct exchange *exchange, const char *address, bool tried)
+static void refuse_login(struct exchange *exchange, bool tried)
 {
+    const char *address = peer_address(exchange);
     if (tried)
-        log_warning("review: failed login from %s", address);
+        log_warning("review: failed login from %s", address[0] != '\0' ? address : "unknown");
     exchange_add_header(exchange, "WWW-Authenticate",
                         "Basic realm=\"pgwicket\", charset=\"UTF-8\"");
     exchange_fail(exchange, 401, "unauthorized", "name and password of an approver are needed");
@@ -102,13 +143,7 @@ static void refuse_login(struct exchange *exchange, const char *address, bool tr
 /* False: answered. */
 static bool authenticate(struct exchange *exchange)
 {
-    char *address = NULL;
-    ev_uint16_t port;
-    evhttp_connection_get_peer(evhttp_request_get_connection(exchange->request), &address, &port);
-    struct source source = source_from(address != NULL ? address : "");
-    struct text header = exchange_header(exchange, "Authorization");
-    switch (login_check(exchange->server->login, exchange->configuration, header, &source,
-                        clock_monotonic_us(), &exchange->approver)) {
+    switch (identify(exchange, false)) {
     case LOGIN_PASSED:
         return true;
     case LOGIN_THROTTLED:
@@ -119,16 +154,31 @@ static bool authenticate(struct exchange *exchange)
     case LOGIN_REFUSED:
         break;
     }
-    refuse_login(exchange, address != NULL ? address : "unknown", header.size > 0);
+    refuse_login(exchange, exchange_header_count(exchange, "Authorization") > 0);
+    return false;
+}
+
+/* Who asks, or false, answered. A session's cookie goes with whatever a browser is made to send, so
+ * its writes need the token as well. */
+static bool authenticate_program(struct exchange *exchange, enum access access)
+{
+    if (!authenticate(exchange))
+        return false;
+    if (access != ACCESS_WRITE || exchange->session == NULL ||
+        session_has_csrf(exchange->session, exchange_header(exchange, "X-CSRF-Token")))
+        return true;
+    exchange_fail(exchange, 403, "csrf", "a write with a cookie needs X-CSRF-Token");
     return false;
 }
 
 /* False: answered. */
-static bool accept_body(struct exchange *exchange)
+static bool accept_body(struct exchange *exchange, bool form)
 {
     struct evbuffer *input = evhttp_request_get_input_buffer(exchange->request);
-    if (!content_type_is_json(exchange_header(exchange, "Content-Type"))) {
-        exchange_fail(exchange, 415, "not_json", "writes need Content-Type: application/json");
+    struct text type = exchange_header(exchange, "Content-Type");
+    if (form ? !content_type_is_form(type) : !content_type_is_json(type)) {
+        exchange_fail(exchange, 415, "not_json",
+                      form ? "a form is expected" : "writes need Content-Type: application/json");
         return false;
     }
     if (evbuffer_get_length(input) > LIMIT_HTTP_BODY_BYTES) {
@@ -138,24 +188,60 @@ static bool accept_body(struct exchange *exchange)
     return true;
 }
 
+/* False: answered. */
+static bool accept_form(struct exchange *exchange)
+{
+    if (!accept_body(exchange, true))
+        return false;
+    const char *problem =
+        form_parse(&exchange->arena, exchange_body(exchange), &exchange->form);
+    if (problem != NULL)
+        exchange_fail(exchange, 400, "bad_body", problem);
+    return problem == NULL;
+}
+
+/* A page or a form of one. False: answered. */
+static bool admit_person(struct exchange *exchange, enum access access)
+{
+    bool form = access == ACCESS_FORM || access == ACCESS_DOOR_FORM;
+    if (form && !accept_form(exchange))
+        return false;
+    if (access == ACCESS_DOOR || access == ACCESS_DOOR_FORM)
+        return true;
+    if (identify(exchange, true) != LOGIN_PASSED) {
+        page_ask_to_sign_in(exchange, form);
+        return false;
+    }
+    if (!form || session_has_csrf(exchange->session, form_value(&exchange->form, "csrf")))
+        return true;
+    exchange_fail(exchange, 403, "csrf",
+                  "Nothing was sent: this form is not of your session. Look at the page again.");
+    return false;
+}
+
+static bool admit_program(struct exchange *exchange, enum access access)
+{
+    return access == ACCESS_OPEN || (authenticate_program(exchange, access) &&
+                                     (access != ACCESS_WRITE || accept_body(exchange, false)));
+}
+
 static void route_exchange(struct exchange *exchange, struct text local)
 {
     const struct route *route = find_route(exchange);
     if (route == NULL)
         return;
     const char *foreign = NULL;
-    if (route->access == ACCESS_WRITE)
+    exchange->page = is_page(route->access);
+    exchange->live =
+        route->handle == handle_events || exchange_header_count(exchange, "X-Live") > 0;
+    if (is_write(route->access))
         foreign = site_refuses_write(&exchange->server->site, exchange_header(exchange, "Origin"),
                                      exchange_header(exchange, "Sec-Fetch-Site"), local);
-    if (foreign != NULL) {
+    if (foreign != NULL)
         exchange_fail(exchange, 403, "foreign_origin", foreign);
-        return;
-    }
-    if (route->access != ACCESS_OPEN && !authenticate(exchange))
-        return;
-    if (route->access == ACCESS_WRITE && !accept_body(exchange))
-        return;
-    route->handle(exchange);
+    else if (is_page(route->access) ? admit_person(exchange, route->access)
+                                    : admit_program(exchange, route->access))
+        route->handle(exchange);
 }
 
 /* The client has gone. libevent frees a request together with its connection, unless it has taken
@@ -201,8 +287,11 @@ static void handle_request(struct evhttp_request *request, void *context)
     else if (!site_has_host(&server->site, exchange_header(exchange, "Host"), local))
         exchange_fail(exchange, 403, "wrong_host",
                       "Host is neither review.url nor this listener's address");
-    else
+    else {
+        exchange->secure = site_is_secure(&server->site, &exchange->arena,
+                                          exchange_header(exchange, "Host"));
         route_exchange(exchange, local);
+    }
 }
 
 static void wake(struct review_server *server)
@@ -235,6 +324,34 @@ static void take_answers(struct review_server *server)
     }
 }
 
+void review_hold_changed(struct review_server *server, const struct hold *hold)
+{
+    struct changed_hold *changed = memory_allocate(sizeof *changed + hold->policy.size);
+    char *policy = (char *)(changed + 1);
+    memcpy(policy, hold->policy.bytes, hold->policy.size);
+    changed->id = hold->id;
+    changed->policy = (struct text){policy, hold->policy.size};
+    pthread_mutex_lock(&server->mutex);
+    changed->next = server->changed;
+    server->changed = changed;
+    pthread_mutex_unlock(&server->mutex);
+    wake(server);
+}
+
+static void tell_changes(struct review_server *server)
+{
+    pthread_mutex_lock(&server->mutex);
+    struct changed_hold *changed = server->changed;
+    server->changed = NULL;
+    pthread_mutex_unlock(&server->mutex);
+    while (changed != NULL) {
+        struct changed_hold *next = changed->next;
+        events_tell(server->events, changed->id, changed->policy);
+        free(changed);
+        changed = next;
+    }
+}
+
 static void woken(evutil_socket_t file, short what, void *context)
 {
     (void)what;
@@ -243,8 +360,10 @@ static void woken(evutil_socket_t file, short what, void *context)
     ssize_t got = read(file, &count, sizeof count);
     (void)got;
     take_answers(server);
+    tell_changes(server);
     if (!is_stopping(server))
         return;
+    events_end(server->events);
     listener_stop(server->listener);
     /* A moment for the last answers to be written. */
     if (server->outstanding == 0)
@@ -260,6 +379,8 @@ static void *serve(void *argument)
 
 static void free_server(struct review_server *server)
 {
+    tell_changes(server);
+    events_free(server->events);
     listener_close(server->listener);
     if (server->wake_event != NULL)
         event_free(server->wake_event);
@@ -268,6 +389,7 @@ static void free_server(struct review_server *server)
     if (server->base != NULL)
         event_base_free(server->base);
     login_free(server->login);
+    sessions_free(server->sessions);
     arena_release(&server->arena);
     pthread_mutex_destroy(&server->mutex);
     free(server);
@@ -282,9 +404,12 @@ static struct review_server *new_server(struct hold_store *store, const struct r
     arena_init(&server->arena);
     pthread_mutex_init(&server->mutex, NULL);
     server->login = login_new();
+    server->sessions = sessions_new();
+    assets_init();
     server->base = event_base_new();
     server->wake_file = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     INVARIANT(server->base != NULL && server->wake_file >= 0);
+    server->events = events_new(server->base);
     server->wake_event =
         event_new(server->base, server->wake_file, EV_READ | EV_PERSIST, woken, server);
     INVARIANT(server->wake_event != NULL);

@@ -1,5 +1,5 @@
 /*
- * api.h - the review listener: JSON API for approvers, health, metrics.
+ * api.h - the review listener: pages and JSON API for approvers, health, metrics.
  *
  * Runs an evhttp server on an event loop of its own thread. It reads agents' states and pauses them
  * through `struct review_hooks`, holds through the store, and knows nothing of sessions.
@@ -49,6 +49,9 @@ struct review_server *review_start(const struct configuration *configuration,
 
 /* The port that was bound: where the configured one is 0, the system's choice. */
 int review_port(const struct review_server *server);
+
+/* A hold has changed: pages that are open are told. Safe from any thread. */
+void review_hold_changed(struct review_server *server, const struct hold *hold);
 
 /* Answers what is in work, then ends. The store must still be open; NULL is fine. */
 void review_stop(struct review_server *server);

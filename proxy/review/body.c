@@ -37,8 +37,7 @@ static struct text take_text(struct arena *arena, json_t *object, const char *ke
     return text;
 }
 
-/* A person must be able to read it: not only space, and no control characters but line breaks. */
-static bool is_reason(struct text reason)
+bool reason_is_readable(struct text reason)
 {
     bool seen = false;
     for (size_t i = 0; i < reason.size; i++) {
@@ -57,7 +56,7 @@ static const char *take_decision(struct arena *arena, json_t *object, bool needs
     if (digest.bytes == NULL || !digest_parse(digest, decision->digest))
         return "\"digest\" must be the 64 hexadecimal digits that were shown";
     decision->reason = needs_reason ? take_text(arena, object, "reason") : TEXT("");
-    if (needs_reason && (decision->reason.bytes == NULL || !is_reason(decision->reason)))
+    if (needs_reason && (decision->reason.bytes == NULL || !reason_is_readable(decision->reason)))
         return "\"reason\" must be a text of 1 to 1000 bytes without control characters";
     return json_object_size(object) == 0 ? NULL : "the body has a key that is not known";
 }

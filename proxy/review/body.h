@@ -20,6 +20,10 @@ struct decision_body {
 const char *decision_body_parse(struct arena *arena, struct text body, bool needs_reason,
                                 struct decision_body *decision);
 
+/* Can a person read it? Not only space, no control characters but line breaks, at most
+ * LIMIT_REASON_BYTES. */
+bool reason_is_readable(struct text reason);
+
 /* Nothing at all, or {}. NULL: fine, else what is wrong. */
 const char *empty_body_check(struct text body);
 

@@ -4,6 +4,7 @@
 #include "proxy/base/invariant.h"
 #include "proxy/base/limits.h"
 #include "proxy/review/hold_json.h"
+#include "proxy/review/page.h"
 #include "proxy/review/server.h"
 
 #include <event2/buffer.h>
@@ -16,12 +17,32 @@ static const struct {
     const char *name;
     const char *value;
 } headers[] = {
-    {"Cache-Control", "no-store"},
     {"X-Content-Type-Options", "nosniff"},
     {"X-Frame-Options", "DENY"},
-    {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
-    {"Referrer-Policy", "no-referrer"},
+    {"Referrer-Policy", "same-origin"}, /* without one, forms would come from origin "null" */
     {"Cross-Origin-Resource-Policy", "same-origin"},
+    {"Cross-Origin-Opener-Policy", "same-origin"},
+};
+
+/* Pages load nothing but the files that come with them; the script asks only this server. */
+static const struct {
+    const char *type; /* NULL: the handler has said it */
+    const char *policy;
+    const char *caching;
+} contents[] = {
+    [CONTENT_JSON] = {"application/json; charset=utf-8",
+                      "default-src 'none'; frame-ancestors 'none'", "no-store"},
+    [CONTENT_PAGE] = {"text/html; charset=utf-8",
+                      "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; "
+                      "connect-src 'self'; form-action 'self'; base-uri 'none'; "
+                      "frame-ancestors 'none'",
+                      "no-store"},
+    [CONTENT_ASSET] = {NULL, "default-src 'none'; frame-ancestors 'none'",
+                       "public, max-age=31536000, immutable"},
+    [CONTENT_METRICS] = {"text/plain; version=0.0.4; charset=utf-8",
+                         "default-src 'none'; frame-ancestors 'none'", "no-store"},
+    [CONTENT_STREAM] = {"text/event-stream; charset=utf-8",
+                        "default-src 'none'; frame-ancestors 'none'", "no-store"},
 };
 
 static const struct {
@@ -29,6 +50,7 @@ static const struct {
     const char *reason;
 } reasons[] = {
     {200, "OK"},
+    {303, "See Other"},
     {400, "Bad Request"},
     {401, "Unauthorized"},
     {403, "Forbidden"},
@@ -82,7 +104,7 @@ void exchange_add_header(struct exchange *exchange, const char *name, const char
         evhttp_add_header(evhttp_request_get_output_headers(exchange->request), name, value);
 }
 
-static void end(struct exchange *exchange)
+void exchange_end(struct exchange *exchange)
 {
     arena_release(&exchange->hold.arena);
     arena_release(&exchange->arena);
@@ -90,46 +112,65 @@ static void end(struct exchange *exchange)
     free(exchange);
 }
 
-static const char json_type[] = "application/json; charset=utf-8";
+void exchange_add_standard_headers(struct exchange *exchange, enum content content)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
+        exchange_add_header(exchange, headers[i].name, headers[i].value);
+    if (contents[content].type != NULL)
+        exchange_add_header(exchange, "Content-Type", contents[content].type);
+    exchange_add_header(exchange, "Content-Security-Policy", contents[content].policy);
+    exchange_add_header(exchange, "Cache-Control", contents[content].caching);
+}
 
-static void send_reply(struct exchange *exchange, int status, const char *type,
+static void send_reply(struct exchange *exchange, int status, enum content content,
                        const struct buffer *bytes)
 {
     struct evbuffer *body = evbuffer_new();
     INVARIANT(body != NULL);
     evbuffer_add(body, bytes->bytes, bytes->size);
-    exchange_add_header(exchange, "Content-Type", type);
-    for (size_t i = 0; i < ARRAY_SIZE(headers); i++)
-        exchange_add_header(exchange, headers[i].name, headers[i].value);
+    exchange_add_standard_headers(exchange, content);
     connection_end(exchange->connection, exchange->approver != NULL);
     evhttp_send_reply(exchange->request, status, reason_of(status), body);
     evbuffer_free(body);
 }
 
-void exchange_reply_as(struct exchange *exchange, int status, const char *type, struct buffer *body)
+void exchange_send(struct exchange *exchange, int status, enum content content,
+                   struct buffer *body)
 {
     if (body->overflow) {
         buffer_clear(body);
         status = 500;
-        type = json_type;
-        buffer_append_string(body, "{\"error\":{\"code\":\"too_large\",\"message\":"
-                                   "\"the answer is too large\"}}\n");
+        content = CONTENT_JSON;
+        buffer_append_string(
+            body, "{\"error\":{\"code\":\"too_large\",\"message\":\"the answer is too large\"}}\n");
     }
     if (exchange->request != NULL)
-        send_reply(exchange, status, type, body);
+        send_reply(exchange, status, content, body);
     buffer_release(body);
-    end(exchange);
+    exchange_end(exchange);
 }
 
 void exchange_reply(struct exchange *exchange, int status, struct buffer *json)
 {
     buffer_append_byte(json, '\n');
-    exchange_reply_as(exchange, status, json_type, json);
+    exchange_send(exchange, status, CONTENT_JSON, json);
+}
+
+void exchange_redirect(struct exchange *exchange, struct text path)
+{
+    struct buffer empty;
+    buffer_init(&empty, LIMIT_HTTP_ANSWER_BYTES);
+    exchange_add_header(exchange, "Location", arena_text(&exchange->arena, path).bytes);
+    exchange_send(exchange, 303, CONTENT_PAGE, &empty);
 }
 
 void exchange_fail_with_hold(struct exchange *exchange, int status, const char *code,
                              const char *message, const struct hold *hold)
 {
+    if (exchange->page) {
+        page_message(exchange, status, reason_of(status), message);
+        return;
+    }
     struct buffer buffer;
     buffer_init(&buffer, LIMIT_HTTP_ANSWER_BYTES);
     struct json_out json = json_out_to(&buffer);
@@ -168,6 +209,8 @@ void exchange_ask_store(struct exchange *exchange, enum hold_operation operation
     request->approver = exchange->approver->name;
     request->policies = exchange->approver->policies;
     request->policy_count = exchange->approver->policy_count;
+    request->browse = &exchange->browse;
+    exchange->session = NULL; /* it may end meanwhile */
     exchange->answered = answered;
     exchange->server->outstanding++;
     hold_store_post(exchange->server->store, request);

@@ -8,12 +8,14 @@
 
 #include "proxy/base/limits.h"
 #include "proxy/base/log.h"
+#include "proxy/review/agents.h"
 #include "proxy/review/body.h"
+#include "proxy/review/events.h"
 #include "proxy/review/hold_json.h"
 #include "proxy/review/http.h"
 #include "proxy/review/server.h"
 
-static bool may_see(const struct approver *approver, const struct review_agent *agent)
+bool agent_is_visible(const struct approver *approver, const struct review_agent *agent)
 {
     const struct hold of_agent = {.policy = agent->policy};
     return hold_visible(&of_agent, approver->policies, approver->policy_count);
@@ -31,23 +33,32 @@ void handle_agents(struct exchange *exchange)
     json_key(&json, "agents");
     json_open(&json, '[');
     for (size_t i = 0; i < count; i++)
-        if (may_see(exchange->approver, &agents[i]))
+        if (agent_is_visible(exchange->approver, &agents[i]))
             agent_json(&json, &agents[i]);
     json_close(&json, ']');
     json_close(&json, '}');
     exchange_reply(exchange, 200, &buffer);
 }
 
-/* The agent of this name as it is now, if the approver may see it; else NULL. */
-static const struct review_agent *find_agent(struct exchange *exchange, struct text name)
+const struct review_agent *agent_find(struct exchange *exchange, struct text name)
 {
     const struct review_hooks *hooks = &exchange->server->hooks;
     size_t count = 0;
     const struct review_agent *agents = hooks->agents(hooks->context, &exchange->arena, &count);
     for (size_t i = 0; i < count; i++)
-        if (text_equal(agents[i].name, name) && may_see(exchange->approver, &agents[i]))
+        if (text_equal(agents[i].name, name) && agent_is_visible(exchange->approver, &agents[i]))
             return &agents[i];
     return NULL;
+}
+
+bool agent_set_paused(struct exchange *exchange, struct text name, bool paused)
+{
+    const struct review_hooks *hooks = &exchange->server->hooks;
+    if (agent_find(exchange, name) == NULL ||
+        !hooks->pause(hooks->context, name, paused, exchange->approver->name))
+        return false;
+    events_tell(exchange->server->events, 0, TEXT(""));
+    return true;
 }
 
 static void reply_agent(struct exchange *exchange, const struct review_agent *agent)
@@ -61,7 +72,6 @@ static void reply_agent(struct exchange *exchange, const struct review_agent *ag
 
 static void set_paused(struct exchange *exchange, bool paused)
 {
-    const struct review_hooks *hooks = &exchange->server->hooks;
     const char *problem = empty_body_check(exchange_body(exchange));
     if (problem != NULL) {
         exchange_fail(exchange, 400, "bad_body", problem);
@@ -70,9 +80,8 @@ static void set_paused(struct exchange *exchange, bool paused)
     struct text name;
     const struct review_agent *agent = NULL;
     if (percent_decode(&exchange->arena, exchange->argument, &name) &&
-        find_agent(exchange, name) != NULL &&
-        hooks->pause(hooks->context, name, paused, exchange->approver->name))
-        agent = find_agent(exchange, name);
+        agent_set_paused(exchange, name, paused))
+        agent = agent_find(exchange, name);
     if (agent != NULL)
         reply_agent(exchange, agent);
     else

@@ -15,5 +15,5 @@ void handle_metrics(struct exchange *exchange)
     struct buffer page;
     buffer_init(&page, LIMIT_HTTP_ANSWER_BYTES);
     hooks->metrics(hooks->context, listener_certificate_seconds(exchange->server->listener), &page);
-    exchange_reply_as(exchange, 200, "text/plain; version=0.0.4; charset=utf-8", &page);
+    exchange_send(exchange, 200, CONTENT_METRICS, &page);
 }

@@ -48,6 +48,24 @@ bool credentials_parse(struct text header, struct credentials *credentials)
     return is_plain(credentials->name) && is_plain(credentials->password);
 }
 
+bool credentials_set(struct text name, struct text password, struct credentials *credentials,
+                     struct text *sent)
+{
+    static const struct text empty = {"", 0};
+    credentials->name = credentials->password = *sent = empty;
+    if (!is_plain(name) || !is_plain(password) || text_has_byte(name, ':') ||
+        name.size + password.size + 1 > CREDENTIALS_MAX)
+        return false;
+    char *memory = (char *)credentials->memory;
+    memcpy(memory, name.bytes, name.size);
+    memory[name.size] = ':';
+    memcpy(memory + name.size + 1, password.bytes, password.size);
+    credentials->name = (struct text){memory, name.size};
+    credentials->password = (struct text){memory + name.size + 1, password.size};
+    *sent = (struct text){memory, name.size + 1 + password.size};
+    return true;
+}
+
 void credentials_wipe(struct credentials *credentials)
 {
     OPENSSL_cleanse(credentials, sizeof *credentials);

@@ -19,6 +19,9 @@ struct credentials {
 /* The value of an Authorization header: "Basic " and base64 of name:password (RFC 7617), both not
  * empty and valid UTF-8 without control characters. Wipe with credentials_wipe. */
 MUST_USE bool credentials_parse(struct text header, struct credentials *credentials);
+/* The same of two fields; `sent`, in `memory`, stands for both. */
+MUST_USE bool credentials_set(struct text name, struct text password,
+                              struct credentials *credentials, struct text *sent);
 void credentials_wipe(struct credentials *credentials);
 
 /*

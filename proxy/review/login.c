@@ -163,11 +163,11 @@ static bool password_matches(const struct approver *approver, const struct crede
 
 /* With credentials at hand. */
 static enum login_result check(struct login *login, const struct approver *approver,
-                               const struct credentials *given, struct text header,
+                               const struct credentials *given, struct text sent,
                                const struct source *source, int64_t now_us)
 {
     uint8_t digest[SHA256_SIZE];
-    keyed_digest(login, header, digest);
+    keyed_digest(login, sent, digest);
     struct known_source *known = find_source(login, source, now_us);
     if (approver != NULL && is_remembered(login, digest, approver, now_us)) {
         known->good_until_us = now_us + good_for_us;
@@ -202,4 +202,30 @@ enum login_result login_check(struct login *login, const struct configuration *c
     }
     credentials_wipe(&given);
     return result;
+}
+
+enum login_result login_with_password(struct login *login,
+                                      const struct configuration *configuration, struct text name,
+                                      struct text password, const struct source *source,
+                                      int64_t now_us, const struct approver **approver)
+{
+    *approver = NULL;
+    struct credentials given;
+    struct text sent;
+    enum login_result result = LOGIN_REFUSED;
+    if (credentials_set(name, password, &given, &sent)) {
+        const struct approver *named = configuration_approver(configuration, given.name);
+        result = check(login, named, &given, sent, source, now_us);
+        if (result == LOGIN_PASSED)
+            *approver = named;
+    }
+    credentials_wipe(&given);
+    return result;
+}
+
+int login_tries_left(struct login *login, const struct source *source, int64_t now_us)
+{
+    int failures = count_in(&find_source(login, source, now_us)->failures, now_us);
+    return failures < LIMIT_LOGIN_FAILURES_PER_SOURCE ? LIMIT_LOGIN_FAILURES_PER_SOURCE - failures
+                                                      : 0;
 }

@@ -1,8 +1,8 @@
 /*
- * login.h - who an approver is, by HTTP basic authentication, and how often one may be wrong.
+ * login.h - who an approver is, by name and password, and how often one may be wrong.
  *
- * A right password costs about 2 ms (PBKDF2) once a minute: after that the header's keyed digest is
- * enough. Wrong ones are counted for their address and overall; beyond the limits even a right one
+ * A right password costs about 2 ms (PBKDF2) once a minute: after that the keyed digest of what was
+ * sent is enough. Wrong ones are counted for their address and overall; beyond the limits even a right one
  * is not looked at. Names are never locked. Used by one thread; time is an argument.
  */
 #ifndef PGWICKET_REVIEW_LOGIN_H
@@ -36,5 +36,14 @@ struct source source_from(const char *address);
 enum login_result login_check(struct login *login, const struct configuration *configuration,
                               struct text header, const struct source *source, int64_t now_us,
                               const struct approver **approver);
+
+/* The same for a form's fields. */
+enum login_result login_with_password(struct login *login,
+                                      const struct configuration *configuration, struct text name,
+                                      struct text password, const struct source *source,
+                                      int64_t now_us, const struct approver **approver);
+
+/* How often this source may be wrong before it has to wait. */
+int login_tries_left(struct login *login, const struct source *source, int64_t now_us);
 
 #endif

@@ -4,9 +4,17 @@
 
 #include "proxy/review/exchange.h"
 #include "proxy/review/login.h"
+#include "proxy/review/sessions.h"
 #include "proxy/review/site.h"
 
 #include <pthread.h>
+
+/* A hold that pages are to be told of. */
+struct changed_hold {
+    int64_t id;
+    struct text policy; /* behind it */
+    struct changed_hold *next;
+};
 
 struct review_server {
     struct hold_store *store; /* NULL: no rule holds */
@@ -14,6 +22,8 @@ struct review_server {
     struct arena arena;
     struct site site;
     struct login *login;
+    struct sessions *sessions;
+    struct events *events;
     struct listener *listener;
     struct event_base *base;
     struct event *wake_event;
@@ -24,6 +34,7 @@ struct review_server {
 
     pthread_mutex_t mutex;     /* guards what is below */
     struct exchange *answered; /* newest first */
+    struct changed_hold *changed; /* newest first: pages are not told yet */
     bool stopping;
 };
 

@@ -126,6 +126,12 @@ bool site_has_origin(const struct site *site, struct text origin, struct text lo
             equal_ignoring_case(scheme, scheme_of(site)) && equal_ignoring_case(authority, local));
 }
 
+bool site_is_secure(const struct site *site, struct arena *arena, struct text host)
+{
+    struct text origin = arena_printf(arena, "https://%.*s", TEXT_ARGS(host));
+    return site->tls || is_one_of(origin, site->origins, site->origin_count);
+}
+
 const char *site_refuses_write(const struct site *site, struct text origin, struct text fetch_site,
                                struct text local)
 {

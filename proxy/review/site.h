@@ -30,6 +30,9 @@ void site_init(struct site *site, struct arena *arena, const struct configuratio
 bool site_has_host(const struct site *site, struct text host, struct text local);
 bool site_has_origin(const struct site *site, struct text origin, struct text local);
 
+/* Does a browser that says this Host come by https? */
+bool site_is_secure(const struct site *site, struct arena *arena, struct text host);
+
 /* What a write's headers must satisfy; NULL: fine, else what is wrong with them. Empty texts stand
  * for headers that are not there. */
 const char *site_refuses_write(const struct site *site, struct text origin, struct text fetch_site,
