@@ -2,8 +2,8 @@
 --
 --   psql -v ON_ERROR_STOP=1 -d shop -f roles.sql          as the owner of the schema and of the roles
 --
--- It is written for the shop of deploy/quickstart and of the tests. What is to be adapted is marked
--- ADAPT: names, tables, columns. It may be run again; it ends with a check of what it has made.
+-- It is written for a shop (tests/cases/shop.sql). What is to be adapted is marked ADAPT: names, tables,
+-- columns. It may be run again; it ends with a check of what it has made.
 -- Passwords are set afterwards, so that none is in a file or a log: \password wicket_read
 --
 -- What PUBLIC has is taken from everybody: other roles that need it must be granted it by name.
