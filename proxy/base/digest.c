@@ -5,6 +5,7 @@
 
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 void sha256(const void *bytes, size_t size, uint8_t digest[SHA256_SIZE])
@@ -12,6 +13,14 @@ void sha256(const void *bytes, size_t size, uint8_t digest[SHA256_SIZE])
     unsigned int written = 0;
     INVARIANT(EVP_Digest(bytes, size, digest, &written, EVP_sha256(), NULL) == 1);
     INVARIANT(written == SHA256_SIZE);
+}
+
+void hmac_sha256(struct text key, struct text message, uint8_t mac[SHA256_SIZE])
+{
+    unsigned int size = 0;
+    const uint8_t *made = HMAC(EVP_sha256(), key.bytes, (int)key.size,
+                               (const uint8_t *)message.bytes, message.size, mac, &size);
+    INVARIANT(made != NULL && size == SHA256_SIZE);
 }
 
 /* Only ever a pointer to OpenSSL's own context. */

@@ -15,6 +15,9 @@ struct digest *digest_new(void);
 void digest_field(struct digest *digest, struct text field);
 void digest_finish(struct digest *digest, uint8_t out[SHA256_SIZE]); /* frees it */
 
+/* RFC 2104 over SHA-256. */
+void hmac_sha256(struct text key, struct text message, uint8_t mac[SHA256_SIZE]);
+
 /* Lower-case hexadecimal and a NUL: `text` has room for 2 * size + 1. */
 void hex_from_bytes(const void *bytes, size_t size, char *text);
 

@@ -113,6 +113,11 @@ enum {
      * thousands. */
     LIMIT_QUEUED_HOLDS = 5000,
 
+    /* Messages that wait for one receiver: a day of what people can decide. And the longest of them:
+     * some names, each byte written as six. */
+    LIMIT_OUTBOX_MESSAGES = 10000,
+    LIMIT_OUTBOX_BODY_BYTES = 8 * 1024,
+
     /* Why a hold was refused: goes into an error message. */
     LIMIT_REASON_BYTES = 1000,
 
@@ -154,6 +159,18 @@ enum {
     LIMIT_CONFIGURATION_SETTINGS = 200,
     LIMIT_CONFIGURATION_PROBLEMS = 100,
     LIMIT_SECRET_FILE_BYTES = 8 * 1024,
+
+    /* Receivers of notifications, each of which has its outbox, and the length of a URL: of theirs, and
+     * of review.url, which every message links to. */
+    LIMIT_RECEIVERS = 20,
+    LIMIT_URL_BYTES = 1000,
+
+    /* Transfers to one receiver at a time, so that a slow one holds up nobody else's; what it may say
+     * beside its status, which is not read; and messages that wait in memory because the store cannot
+     * be written: each tells of a change of the service itself, and there are few. */
+    LIMIT_RECEIVER_TRANSFERS = 4,
+    LIMIT_RECEIVER_ANSWER_BYTES = 64 * 1024,
+    LIMIT_NOTIFICATIONS_IN_MEMORY = 200,
 
     /* Templates of a file, each of which is prepared at start, and the parameters of one: a person
      * reads them, and a model gets them as a tool. */

@@ -3,6 +3,7 @@
 
 #include "proxy/base/invariant.h"
 #include "proxy/base/limits.h"
+#include "proxy/base/url.h"
 #include "proxy/commands/commands.h"
 #include "proxy/commands/terminal.h"
 
@@ -30,26 +31,11 @@ static const char *first_of(const char *given, const char *variable, const char 
     return value != NULL && value[0] != '\0' ? value : otherwise;
 }
 
-static bool is_loopback(const char *host)
-{
-    return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 ||
-           strncmp(host, "127.", 4) == 0;
-}
-
 /* May a password be sent there? */
 static bool is_private(const char *url)
 {
-    CURLU *parts = curl_url();
-    char *scheme = NULL;
-    char *host = NULL;
-    bool private = curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
-                   curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-                   curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-                   (strcmp(scheme, "https") == 0 || is_loopback(host));
-    curl_free(scheme);
-    curl_free(host);
-    curl_url_cleanup(parts);
-    return private;
+    struct url parts;
+    return url_parse(text_from(url), &parts) && (parts.tls || host_is_loopback(parts.host));
 }
 
 static size_t take_bytes(char *bytes, size_t one, size_t size, void *context)

@@ -6,8 +6,8 @@
  */
 #include "proxy/config/listen.h"
 
-#include <arpa/inet.h>
-#include <string.h>
+#include "proxy/base/limits.h"
+#include "proxy/base/url.h"
 
 #define PORT_OF_POSTGRESQL "5432"
 
@@ -15,22 +15,6 @@ static bool is_port(struct text port)
 {
     int64_t number;
     return text_to_int64(port, &number) && number >= 0 && number <= 65535 && port.size <= 5;
-}
-
-static bool is_loopback(struct text host)
-{
-    char name[INET6_ADDRSTRLEN];
-    struct in_addr v4;
-    struct in6_addr v6;
-    if (host.size >= sizeof name)
-        return false;
-    memcpy(name, host.bytes, host.size);
-    name[host.size] = '\0';
-    if (inet_pton(AF_INET, name, &v4) == 1)
-        return (ntohl(v4.s_addr) >> 24) == 127;
-    if (inet_pton(AF_INET6, name, &v6) == 1)
-        return IN6_IS_ADDR_LOOPBACK(&v6);
-    return text_is(host, "localhost");
 }
 
 static bool is_host_byte(char byte)
@@ -85,7 +69,7 @@ bool listen_address_parse(struct arena *arena, struct text source, struct listen
         host = (struct text){host.bytes + 1, host.size - 2};
     address->host = arena_text(arena, host);
     address->port = arena_text(arena, port);
-    address->loopback = is_loopback(host);
+    address->loopback = host_is_loopback(host);
     return is_host(host) && is_port(port) && in_brackets == text_has_byte(host, ':');
 }
 
@@ -193,9 +177,10 @@ static bool field_url(struct reader *reader, const struct field *field, const st
                       void *target)
 {
     struct text *url = target;
+    struct url parts;
     if (!field_text(reader, field, node, url))
         return false;
-    if (text_starts_with(*url, "http://") || text_starts_with(*url, "https://"))
+    if (url->size <= LIMIT_URL_BYTES && url_parse(*url, &parts))
         return true;
     return field_wrong(reader, node, field->expected);
 }

@@ -104,6 +104,14 @@ static void star_out_uri(char *line, size_t size)
             line[password] = '*';
 }
 
+/* What follows the server of a receiver's URL may be its secret. */
+static void star_out_path(char *line, size_t size)
+{
+    size_t at = find(line, size, find(line, size, 0, "url:"), "://");
+    for (at = find(line, size, at, "/"); at < size && strchr(" ,}\"'", line[at]) == NULL; at++)
+        line[at] = '*';
+}
+
 static void show_line(const struct problems *problems, struct place place, struct buffer *out)
 {
     struct text line = line_of(problems->source, place.line);
@@ -116,6 +124,7 @@ static void show_line(const struct problems *problems, struct place place, struc
     star_out(shown, line.size, "secret:", ",}");
     star_out(shown, line.size, "password=", " \"'");
     star_out_uri(shown, line.size);
+    star_out_path(shown, line.size);
     for (size_t i = 0; i < line.size; i++)
         if ((unsigned char)shown[i] < ' ' && shown[i] != '\t')
             shown[i] = '?';

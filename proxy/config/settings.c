@@ -1,8 +1,8 @@
 /*
  * settings.c - a configuration file from path to checked configuration.
  *
- * All problems of the file are found in one go; with one error there is no configuration. Passwords do
- * not outlive the reading: verifiers are kept.
+ * All problems of the file are found in one go; with one error there is no configuration. Passwords of
+ * agents and approvers do not outlive the reading: verifiers are kept.
  */
 #include "proxy/config/settings.h"
 
@@ -10,6 +10,7 @@
 #include "proxy/base/limits.h"
 #include "proxy/config/checks.h"
 #include "proxy/config/listen.h"
+#include "proxy/config/notify.h"
 #include "proxy/config/source.h"
 
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct file {
     int audit_on_failure, audit_statement_text;
     struct text holds_store;
     int64_t holds_retain_us;
+    struct notify_section notify;
     int64_t workers;
     struct whole whole;
 };
@@ -116,7 +118,8 @@ static const struct field file_fields[] = {
     {"review", field_review_section, OPTIONAL, 0, NULL, NULL, 0, 0},
     {"audit", field_audit, REQUIRED, 0, "where the audit log is written", NULL, 0, 0},
     {"holds", field_holds, OPTIONAL, 0, NULL, NULL, 0, 0},
-    {"notify", field_not_built, OPTIONAL, 0, NULL, NULL, 0, 0},
+    {"notify", field_notify, OPTIONAL, offsetof(struct file, notify), "a list of receivers", NULL, 0,
+     0},
     {"workers", field_workers, OPTIONAL, offsetof(struct file, workers), "auto or an integer", NULL,
      1, 256},
     {"upstreams", field_upstreams, REQUIRED, offsetof(struct file, whole.upstreams),
@@ -153,6 +156,8 @@ static void take(struct configuration *configuration, const struct file *file)
     configuration->audit_raw = file->audit_statement_text == 1;
     configuration->holds_store = file->holds_store;
     configuration->holds_retain_us = file->holds_retain_us;
+    configuration->receivers = file->notify.receivers;
+    configuration->receiver_count = file->notify.count;
     configuration->workers = file->workers;
     configuration->upstreams = file->whole.upstreams.upstreams;
     configuration->upstream_count = file->whole.upstreams.count;
@@ -174,6 +179,14 @@ static struct text folder_of(struct arena *arena, struct text path)
     return arena_text(arena, (struct text){path.bytes, size});
 }
 
+/* What cannot be delivered at once waits in the store of the holds. */
+static void check_notify(struct reader *reader, const struct file *file)
+{
+    if (file->notify.count > 0 && !file->whole.has_holds)
+        problem_error(reader->problems, file->notify.place,
+                      "notify needs the section holds, where undelivered notifications are kept");
+}
+
 static void read_document(struct configuration *configuration, struct arena *scratch,
                           struct problems *problems, const struct node *root)
 {
@@ -189,6 +202,7 @@ static void read_document(struct configuration *configuration, struct arena *scr
     };
     (void)fields_read(&reader, root, "the file", file_fields, ARRAY_SIZE(file_fields), &file);
     check_whole(&reader, &file.whole);
+    check_notify(&reader, &file);
     take(configuration, &file);
 }
 

@@ -74,6 +74,39 @@ struct trusted_header {
     size_t from_count;
 };
 
+enum notify_format { NOTIFY_STANDARD, NOTIFY_SLACK };
+
+enum notify_event {
+    NOTIFY_HOLD_CREATED,
+    NOTIFY_HOLD_APPROVED, /* by one, and more are needed */
+    NOTIFY_HOLD_RELEASED,
+    NOTIFY_HOLD_REFUSED,
+    NOTIFY_HOLD_EXPIRED,
+    NOTIFY_HOLD_LAPSED,
+    NOTIFY_HOLD_DRIFTED,
+    NOTIFY_HOLD_EXECUTED,
+    NOTIFY_HOLD_FAILED,
+    NOTIFY_HOLD_UNKNOWN,
+    NOTIFY_AGENT_PAUSED,
+    NOTIFY_AGENT_RESUMED,
+    NOTIFY_AUDIT_FAILING,
+    NOTIFY_AUDIT_WORKING,
+    NOTIFY_EVENT_COUNT,
+};
+
+const char *notify_event_name(enum notify_event event); /* "hold.created" */
+
+struct notify_receiver {
+    struct text url;    /* may be a secret: never logged */
+    struct text site;   /* "https://hooks.example.com": may be */
+    struct text target; /* its word in the outbox */
+    bool tls;
+    enum notify_format format;
+    struct text key;       /* of the signatures; empty for Slack. Never logged */
+    struct text authority; /* path of certificates to trust instead of the system's; may be empty */
+    unsigned events;       /* a bit for each notify_event */
+};
+
 struct configuration {
     struct arena arena;
     struct text path;
@@ -95,6 +128,9 @@ struct configuration {
 
     struct text holds_store; /* "sqlite:PATH"; empty: no holds */
     int64_t holds_retain_us;
+
+    const struct notify_receiver *receivers;
+    size_t receiver_count;
 
     int64_t workers;         /* 0: auto */
 

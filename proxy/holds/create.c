@@ -31,8 +31,7 @@ static bool insert(struct operation *operation, struct hold *hold)
     if (!database_run(operation->database, query))
         return false;
     hold->id = sqlite3_last_insert_rowid(operation->database->handle);
-    operation_note_change(operation, hold, HOLD_NONE);
-    return true;
+    return operation_note_change(operation, hold, HOLD_NONE);
 }
 
 /* What is stored of a new hold: a copy, with everything that the store decides. */

@@ -16,7 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCHEMA_VERSION = 2, BUSY_MS = 1000, APPLICATION_ID = 0x70677768 };
+enum { SCHEMA_VERSION = 3, BUSY_MS = 1000 };
+
+#define APPLICATION_ID 1885828968 /* "pgwh" */
 
 #define NEWEST_FIRST " ORDER BY id DESC"
 #define SOME_OLD     "SELECT id FROM hold WHERE finished BETWEEN 1 AND ? LIMIT 100"
@@ -61,20 +63,48 @@ static const char *const query_texts[QUERY_COUNT] = {
     [QUERY_HISTORY_TOTAL] = "SELECT count(*) FROM hold WHERE state <> 'pending' AND " WANTED,
     [QUERY_ENDED_SINCE] = "SELECT state, count(*) FROM hold WHERE finished >= ?2 AND " VISIBLE
                           " GROUP BY state",
+    [QUERY_MESSAGE_ADD] = "INSERT INTO message (target, name, body, created, due, attempts)"
+                          " VALUES (?, ?, ?, ?, ?, 0)",
+    [QUERY_MESSAGE_COUNT] = "SELECT count(*) FROM message WHERE target = ?",
+    [QUERY_MESSAGE_DUE] = "SELECT id, name, body, created, due, attempts FROM message"
+                          " WHERE target = ? AND due <= ? ORDER BY due, id LIMIT ?",
+    [QUERY_MESSAGE_NEXT] = "SELECT min(due) FROM message WHERE target = ? AND due > ?",
+    [QUERY_MESSAGE_AGAIN] = "UPDATE message SET attempts = attempts + 1, due = ?2 WHERE id = ?1",
+    [QUERY_MESSAGE_DONE] = "DELETE FROM message WHERE id = ?",
+    [QUERY_MESSAGE_STALE] = "DELETE FROM message WHERE created < ?",
 };
 
 #define APPROVAL_CREATE                                                                            \
     "CREATE TABLE approval (hold INTEGER NOT NULL REFERENCES hold ON DELETE CASCADE,"              \
     " approver TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (hold, approver)) STRICT"
 
+/* The outbox. It names no hold: a message may outlive the hold that it tells of. */
+#define MESSAGE_CREATE                                                                             \
+    "CREATE TABLE message (id INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL,"            \
+    " name TEXT NOT NULL, body TEXT NOT NULL, created INTEGER NOT NULL, due INTEGER NOT NULL,"     \
+    " attempts INTEGER NOT NULL) STRICT",                                                          \
+        "CREATE INDEX message_due ON message (target, due)",                                       \
+        "CREATE INDEX message_created ON message (created)"
+
+#define TEXT_OF(number)        TEXT_OF_VALUE(number)
+#define TEXT_OF_VALUE(number)  #number
+
 static const char *const schema_texts[] = {
+    "PRAGMA application_id = " TEXT_OF(APPLICATION_ID),
     "CREATE TABLE schema (version INTEGER NOT NULL) STRICT",
     ROW_CREATE,
     "CREATE INDEX hold_state ON hold (state, agent)",
     "CREATE INDEX hold_match ON hold (\"match\")",
     "CREATE INDEX hold_finished ON hold (finished)",
     APPROVAL_CREATE,
-    "INSERT INTO schema VALUES (2)",
+    MESSAGE_CREATE,
+    "INSERT INTO schema VALUES (3)",
+};
+
+/* A file of version 2 has no outbox. */
+static const char *const upgrade_texts[] = {
+    MESSAGE_CREATE,
+    "UPDATE schema SET version = 3",
 };
 
 static bool fail(struct database *database, const char *what, const char *why)
@@ -147,13 +177,11 @@ static bool configure(struct database *database)
            execute(database, "PRAGMA secure_delete = ON");
 }
 
-static bool create_schema(struct database *database)
+static bool execute_all(struct database *database, const char *const *texts, size_t count)
 {
-    char application[48];
-    snprintf(application, sizeof application, "PRAGMA application_id = %d", APPLICATION_ID);
-    bool good = execute(database, "BEGIN IMMEDIATE") && execute(database, application);
-    for (size_t i = 0; i < ARRAY_SIZE(schema_texts) && good; i++)
-        good = execute(database, schema_texts[i]);
+    bool good = execute(database, "BEGIN IMMEDIATE");
+    for (size_t i = 0; i < count && good; i++)
+        good = execute(database, texts[i]);
     if (good && execute(database, "COMMIT"))
         return true;
     sqlite3_exec(database->handle, "ROLLBACK", NULL, NULL, NULL);
@@ -166,10 +194,13 @@ static bool check_schema(struct database *database)
     if (!ask_text(database, "SELECT count(*) FROM sqlite_schema", text, sizeof text))
         return false;
     if (strcmp(text, "0") == 0)
-        return create_schema(database);
+        return execute_all(database, schema_texts, ARRAY_SIZE(schema_texts));
     snprintf(text, sizeof text, "%d", APPLICATION_ID);
-    if (!expect(database, "PRAGMA application_id", text, "the file belongs to another program"))
+    if (!expect(database, "PRAGMA application_id", text, "the file belongs to another program") ||
+        !ask_text(database, "SELECT version FROM schema", text, sizeof text))
         return false;
+    if (strcmp(text, "2") == 0)
+        return execute_all(database, upgrade_texts, ARRAY_SIZE(upgrade_texts));
     snprintf(text, sizeof text, "%d", SCHEMA_VERSION);
     return expect(database, "SELECT version FROM schema", text,
                   "the file was made by another version of pgwicket");

@@ -39,6 +39,13 @@ enum query {
     QUERY_HISTORY,       /* and 7: below this id */
     QUERY_HISTORY_TOTAL,
     QUERY_ENDED_SINCE,   /* 1: policies, 2: when */
+    QUERY_MESSAGE_ADD,      /* 1: target, 2: name, 3: body, 4: created, 5: due */
+    QUERY_MESSAGE_COUNT,    /* 1: target */
+    QUERY_MESSAGE_DUE,      /* 1: target, 2: now, 3: how many */
+    QUERY_MESSAGE_NEXT,     /* 1: target, 2: now; the first due after it */
+    QUERY_MESSAGE_AGAIN,    /* 1: id, 2: due */
+    QUERY_MESSAGE_DONE,     /* 1: id */
+    QUERY_MESSAGE_STALE,    /* 1: created before */
     QUERY_COUNT,
 };
 

@@ -61,10 +61,8 @@ enum hold_answer operation_release(struct operation *operation)
         return HOLD_ALREADY_DECIDED;
     if (!add_approval(operation, hold))
         return HOLD_STORE_FAILED;
-    if ((int64_t)hold->approval_count < hold->quorum) {
-        operation_note_change(operation, hold, hold->state);
-        return HOLD_OK;
-    }
+    if ((int64_t)hold->approval_count < hold->quorum)
+        return operation_note_change(operation, hold, hold->state) ? HOLD_OK : HOLD_STORE_FAILED;
     if (hold->run_within_us > 0)
         hold->run_until.us = operation->now.us + hold->run_within_us;
     return decide(operation, hold, "release", HOLD_RELEASED);

@@ -9,6 +9,7 @@
 
 struct operation {
     struct database *database;
+    const struct hold_hooks *hooks;
     struct hold_request *request; /* NULL for the clock's work */
     struct arena *arena;          /* of the answer */
     struct instant now;
@@ -33,8 +34,9 @@ enum hold_answer operation_become(struct operation *operation, struct hold *hold
 /* Writes what may change of it; `before` is the state that it must still have. */
 MUST_USE bool operation_write_back(struct operation *operation, const struct hold *hold,
                                    enum hold_state before);
-void operation_note_change(struct operation *operation, const struct hold *hold,
-                           enum hold_state before);
+/* For the listener, and with its messages into the outbox. */
+MUST_USE bool operation_note_change(struct operation *operation, const struct hold *hold,
+                                    enum hold_state before);
 void operation_set_outcome(struct operation *operation, struct hold *hold);
 
 /* What time alone makes of a hold: its state, if it is not too late for it. */
@@ -56,5 +58,12 @@ enum hold_answer operation_refuse(struct operation *operation);
 enum hold_answer operation_claim(struct operation *operation);
 enum hold_answer operation_run(struct operation *operation);
 enum hold_answer operation_finish(struct operation *operation);
+
+/* outbox.c */
+MUST_USE bool operation_compose(struct operation *operation, const struct hold *hold,
+                                enum hold_state before);
+enum hold_answer operation_tell(struct operation *operation);
+enum hold_answer operation_due(struct operation *operation);
+enum hold_answer operation_settle(struct operation *operation);
 
 #endif

@@ -87,11 +87,12 @@ enum hold_answer operation_find(struct operation *operation, struct hold **hold)
     return HOLD_OK;
 }
 
-void operation_note_change(struct operation *operation, const struct hold *hold,
+bool operation_note_change(struct operation *operation, const struct hold *hold,
                            enum hold_state before)
 {
     INVARIANT(operation->changes.count < CHANGES_MAX);
     operation->changes.items[operation->changes.count++] = (struct change){hold, before};
+    return operation_compose(operation, hold, before);
 }
 
 bool operation_write_back(struct operation *operation, const struct hold *hold,
@@ -114,10 +115,10 @@ enum hold_answer operation_become(struct operation *operation, struct hold *hold
     hold->state = state;
     if (hold_state_is_final(state))
         hold->finished = operation->now;
-    if (!operation_write_back(operation, hold, before))
-        return HOLD_STORE_FAILED;
-    operation_note_change(operation, hold, before);
-    return HOLD_OK;
+    return operation_write_back(operation, hold, before) &&
+                   operation_note_change(operation, hold, before)
+               ? HOLD_OK
+               : HOLD_STORE_FAILED;
 }
 
 void operation_set_outcome(struct operation *operation, struct hold *hold)
@@ -220,6 +221,9 @@ static const struct {
     [HOLD_OP_RUN] = {operation_run, true},
     [HOLD_OP_FINISH] = {operation_finish, true},
     [HOLD_OP_BROWSE] = {operation_browse, false},
+    [HOLD_OP_TELL] = {operation_tell, true},
+    [HOLD_OP_DUE] = {operation_due, true},
+    [HOLD_OP_SETTLE] = {operation_settle, true},
 };
 
 static void forget_answer(struct hold_request *request)
@@ -234,7 +238,7 @@ static void answer_failed(struct operation *operation)
     snprintf(request->problem, sizeof request->problem, "%s", operation->database->problem);
     request->answer = HOLD_STORE_FAILED;
     forget_answer(request);
-    operation->changes.count = 0;
+    operation->changes = (struct changes){0};
 }
 
 static enum hold_answer in_transaction(struct operation *operation)
@@ -249,12 +253,15 @@ static enum hold_answer in_transaction(struct operation *operation)
     return answer;
 }
 
-void operation_carry_out(struct database *database, struct hold_request *request,
-                         struct instant now, struct changes *changes)
+void operation_carry_out(struct database *database, const struct hold_hooks *hooks,
+                         struct hold_request *request, struct instant now, struct changes *changes)
 {
     INVARIANT(request->operation >= HOLD_OP_CREATE && request->operation < ARRAY_SIZE(operations));
-    struct operation operation = {
-        .database = database, .request = request, .arena = &request->arena, .now = now};
+    struct operation operation = {.database = database,
+                                  .hooks = hooks,
+                                  .request = request,
+                                  .arena = &request->arena,
+                                  .now = now};
     forget_answer(request);
     request->problem[0] = '\0';
     request->answer = operations[request->operation].writes
@@ -289,12 +296,13 @@ int64_t operation_next_due(struct database *database, int64_t after, struct inst
     return id;
 }
 
-bool operation_expire(struct database *database, struct arena *arena, int64_t id,
-                      struct instant now, struct change *change)
+bool operation_expire(struct database *database, const struct hold_hooks *hooks,
+                      struct arena *arena, int64_t id, struct instant now, struct changes *changes)
 {
-    struct operation operation = {.database = database, .arena = arena, .now = now};
+    struct operation operation = {
+        .database = database, .hooks = hooks, .arena = arena, .now = now};
     if (database_begin(database) && expire(&operation, id) && database_commit(database)) {
-        *change = operation.changes.items[0];
+        *changes = operation.changes;
         return true;
     }
     database_rollback(database);

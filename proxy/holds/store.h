@@ -8,6 +8,9 @@
  *
  * The thread also expires holds (every second), lapses released ones that were not run in time, and
  * deletes decided ones after `retain`.
+ *
+ * Beside the holds it keeps an outbox: messages for receivers outside, which are written in the same
+ * transaction as the change that they tell of, and stay until they are settled.
  */
 #ifndef PGWICKET_HOLDS_STORE_H
 #define PGWICKET_HOLDS_STORE_H
@@ -29,6 +32,22 @@ enum hold_operation {
     HOLD_OP_FINISH,     /* id, session, new_state (executed, failed, drifted, unknown, or released to give
                            the claim back), tag, error, effect */
     HOLD_OP_BROWSE, /* browse, policies, agent, filter_state, id, after, limit: see browse.h */
+    HOLD_OP_TELL,       /* messages, message_count: into the outbox */
+    HOLD_OP_DUE,        /* targets, target_count, limit, stale_before: of the outbox, at most `limit`
+                           for each target, the longest due first; what is older is deleted */
+    HOLD_OP_SETTLE,     /* id (of a message), due: 0 takes it out of the outbox, else it is tried again
+                           then */
+};
+
+/* A message of the outbox. */
+struct hold_message {
+    int64_t id;         /* the store's; 0: not stored yet */
+    struct text target; /* whom it is for: a word of the composer's */
+    struct text name;   /* the same at each attempt, and no other message's to this target */
+    struct text body;
+    struct instant created;
+    struct instant due; /* not to be sent before */
+    int64_t attempts;   /* that failed */
 };
 
 enum hold_answer {
@@ -77,11 +96,21 @@ struct hold_request {
     struct text backend_start;
     struct text system_identifier;
     int64_t timeline;
+    const struct text *targets;
+    size_t target_count;
+    struct instant stale_before;
+    struct instant due;
+
+    /* Of the outbox: inputs of TELL, the answer of DUE. */
+    const struct hold_message *messages;
+    size_t message_count;
 
     /* Answer; memory in `arena`. CREATE, GET and every change give the hold as it is now. */
     enum hold_answer answer;
     struct hold **holds;
     size_t hold_count;
+    struct instant next_due;  /* DUE: of the first message that is not due yet; 0: there is none */
+    int64_t stale_count;      /* DUE: so many were deleted as too old */
     char problem[256];
     struct hold_request *next; /* the store's */
 };
@@ -91,12 +120,24 @@ struct hold_request {
  * `before` equal to the state. The hold lives for the call only. */
 typedef void hold_listener(void *context, const struct hold *hold, enum hold_state before);
 
+/* Which messages a change is told by: called on the store's thread in the transaction of the change,
+ * so that neither is stored without the other. Returns their number; they live in `arena`. */
+typedef size_t hold_composer(void *context, struct arena *arena, const struct hold *hold,
+                             enum hold_state before, const struct hold_message **messages);
+
+struct hold_hooks {
+    void *context;
+    hold_listener *changed; /* may be NULL */
+    hold_composer *compose; /* may be NULL */
+};
+
 /*
- * Opens or creates "sqlite:PATH" (absolute, mode 0600, one process at a time). On start holds found `running` are left so: see hold_store's README,
- * crash recovery asks the server for their transaction (net/recover). NULL with `problem` on failure.
+ * Opens or creates "sqlite:PATH" (absolute, mode 0600, one process at a time). On start holds found
+ * `running` are left so: see hold_store's README, crash recovery asks the server for their transaction
+ * (net/recover). NULL with `problem` on failure. `hooks` is copied; NULL: none.
  */
-struct hold_store *hold_store_open(const char *location, int64_t retain_us, hold_listener *listener,
-                                   void *context, char *problem, size_t size);
+struct hold_store *hold_store_open(const char *location, int64_t retain_us,
+                                   const struct hold_hooks *hooks, char *problem, size_t size);
 
 void hold_store_post(struct hold_store *store, struct hold_request *request);
 
@@ -108,5 +149,8 @@ struct instant hold_store_oldest(struct hold_store *store);
 
 /* Counts by state, for metrics and limits; safe from any thread, may be a moment old. */
 void hold_store_counts(struct hold_store *store, int64_t counts[HOLD_STATE_COUNT]);
+
+/* Messages that found the outbox of their target full, since the store was opened; from any thread. */
+int64_t hold_store_dropped(struct hold_store *store);
 
 #endif

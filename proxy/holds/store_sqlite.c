@@ -21,8 +21,7 @@
 struct hold_store {
     struct database database; /* the thread's */
     int64_t retain_us;
-    hold_listener *listener;
-    void *context;
+    struct hold_hooks hooks;
     bool failing; /* the clock's work fails: said once */
 
     pthread_t thread;
@@ -33,27 +32,34 @@ struct hold_store {
     bool closing;
     int64_t counts[HOLD_STATE_COUNT];
     struct instant oldest; /* pending, as of the last tick */
+    int64_t dropped;
 };
 
 enum { TICK_US = 1000000, FAILURES_PER_TICK = 3 };
 
-static void tell(struct hold_store *store, const struct change *change)
+static void tell(struct hold_store *store, const struct changes *changes)
 {
     pthread_mutex_lock(&store->mutex);
-    if (change->before != HOLD_NONE)
-        store->counts[change->before]--;
-    store->counts[change->hold->state]++;
+    store->dropped += changes->dropped;
+    for (size_t i = 0; i < changes->count; i++) {
+        if (changes->items[i].before != HOLD_NONE)
+            store->counts[changes->items[i].before]--;
+        store->counts[changes->items[i].hold->state]++;
+    }
     pthread_mutex_unlock(&store->mutex);
-    if (store->listener != NULL)
-        store->listener(store->context, change->hold, change->before);
+    if (changes->dropped > 0)
+        log_error("%lld notifications dropped: too many wait for a receiver",
+                  (long long)changes->dropped);
+    for (size_t i = 0; i < changes->count && store->hooks.changed != NULL; i++)
+        store->hooks.changed(store->hooks.context, changes->items[i].hold,
+                             changes->items[i].before);
 }
 
 static void carry_out(struct hold_store *store, struct hold_request *request)
 {
     struct changes changes;
-    operation_carry_out(&store->database, request, clock_now(), &changes);
-    for (size_t i = 0; i < changes.count; i++)
-        tell(store, &changes.items[i]);
+    operation_carry_out(&store->database, &store->hooks, request, clock_now(), &changes);
+    tell(store, &changes);
     request->done(request);
 }
 
@@ -68,9 +74,9 @@ static bool expire_due(struct hold_store *store, struct instant now)
            (id = operation_next_due(&store->database, id, now, &failed)) != 0) {
         struct arena arena;
         arena_init(&arena);
-        struct change change;
-        if (operation_expire(&store->database, &arena, id, now, &change))
-            tell(store, &change);
+        struct changes changes;
+        if (operation_expire(&store->database, &store->hooks, &arena, id, now, &changes))
+            tell(store, &changes);
         else
             failures++;
         arena_release(&arena);
@@ -170,13 +176,13 @@ static bool open_database(struct hold_store *store, const char *location, char *
     return false;
 }
 
-struct hold_store *hold_store_open(const char *location, int64_t retain_us, hold_listener *listener,
-                                   void *context, char *problem, size_t size)
+struct hold_store *hold_store_open(const char *location, int64_t retain_us,
+                                   const struct hold_hooks *hooks, char *problem, size_t size)
 {
     struct hold_store *store = memory_allocate_zeroed(1, sizeof *store);
     store->retain_us = retain_us;
-    store->listener = listener;
-    store->context = context;
+    if (hooks != NULL)
+        store->hooks = *hooks;
     if (!open_database(store, location, problem, size)) {
         free(store);
         return NULL;
@@ -228,4 +234,12 @@ struct instant hold_store_oldest(struct hold_store *store)
     struct instant oldest = store->counts[HOLD_PENDING] > 0 ? store->oldest : (struct instant){0};
     pthread_mutex_unlock(&store->mutex);
     return oldest;
+}
+
+int64_t hold_store_dropped(struct hold_store *store)
+{
+    pthread_mutex_lock(&store->mutex);
+    int64_t dropped = store->dropped;
+    pthread_mutex_unlock(&store->mutex);
+    return dropped;
 }

@@ -32,6 +32,21 @@ static void add_holds(const struct gauges *gauges, struct metrics_page *page)
     metrics_page_set(page, METRIC_HOLD_OLDEST_SECONDS, NULL, age > 0 ? age : 0);
 }
 
+static void add_notifications(const struct gauges *gauges, struct metrics_page *page)
+{
+    struct notifier_counts counts = notifier_count(gauges->notifier);
+    const struct {
+        struct text result;
+        int64_t count;
+    } results[] = {{TEXT("delivered"), counts.delivered},
+                   {TEXT("retried"), counts.retried},
+                   {TEXT("given_up"), counts.given_up},
+                   {TEXT("dropped"), counts.dropped}};
+    for (size_t i = 0; i < ARRAY_SIZE(results); i++)
+        metrics_page_set(page, METRIC_NOTIFICATIONS_TOTAL, &results[i].result,
+                         (double)results[i].count);
+}
+
 static void add_upstreams(const struct gauges *gauges, struct metrics_page *page)
 {
     for (size_t i = 0; i < gauges->configuration->upstream_count; i++) {
@@ -69,6 +84,7 @@ void gauges_write(const struct gauges *gauges, struct buffer *out)
                          gauges->certificate_seconds);
     add_audit(gauges, page);
     add_holds(gauges, page);
+    add_notifications(gauges, page);
     add_upstreams(gauges, page);
     add_policies(gauges, page);
     metrics_page_write(page, out);

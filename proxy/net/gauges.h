@@ -6,12 +6,14 @@
 #include "proxy/holds/store.h"
 #include "proxy/net/upstreams.h"
 #include "proxy/review/metrics.h"
+#include "proxy/review/notify.h"
 
 struct gauges {
     struct metrics *metrics;
     const struct configuration *configuration;
     struct audit_sink *audit;
     struct hold_store *holds; /* NULL: none */
+    struct notifier *notifier;
     struct upstreams *upstreams;
     double certificate_seconds; /* until the first expires; INFINITY: there is none */
     bool reload_failed;

@@ -13,6 +13,7 @@
 #include "proxy/net/recover.h"
 #include "proxy/net/tls.h"
 #include "proxy/review/api.h"
+#include "proxy/review/notify.h"
 #include "proxy/review/tls.h"
 
 #include <event2/event.h>
@@ -44,6 +45,8 @@ struct server {
     struct audit_service service;
     char instance[128];
     struct hold_store *holds;
+    struct notifier *notifier;
+    atomic_bool audit_failing; /* as told */
     struct agents *agents;
     struct upstreams *upstreams;
     struct recovery *recovery;
@@ -92,7 +95,12 @@ bool server_draining(struct server *server) { return atomic_load(&server->draini
 
 bool server_audit(struct server *server, const struct audit_record *record)
 {
-    return audit_sink_write(server->audit, record);
+    bool written = audit_sink_write(server->audit, record);
+    if (atomic_exchange(&server->audit_failing, !written) == written)
+        notifier_tell(server->notifier, &(struct notice){.event = written ? NOTIFY_AUDIT_WORKING
+                                                                          : NOTIFY_AUDIT_FAILING,
+                                                         .at = clock_now()});
+    return written;
 }
 
 bool server_begin_login(struct server *server)
@@ -152,6 +160,15 @@ static void hold_changed(void *context, const struct hold *hold, enum hold_state
         message->hold = hold_copy(&message->arena, hold);
         worker_post(server->workers[i], message);
     }
+    notifier_wake(server->notifier);
+}
+
+/* On the store's thread, in the transaction of the change. */
+static size_t compose_messages(void *context, struct arena *arena, const struct hold *hold,
+                               enum hold_state before, const struct hold_message **messages)
+{
+    struct server *server = context;
+    return notifier_compose(server->notifier, arena, hold, before, messages);
 }
 
 /* --- the review listener's questions ------------------------------------------------------------- */
@@ -186,7 +203,16 @@ static bool review_pause(void *context, struct text agent, bool paused, struct t
     configuration_release(configuration);
     if (!known)
         return false;
-    agents_pause(server->agents, agent, paused, by, clock_now());
+    struct instant now = clock_now();
+    struct instant before;
+    bool changed = agents_paused(server->agents, agent, &before) != paused;
+    agents_pause(server->agents, agent, paused, by, now);
+    if (changed)
+        notifier_tell(server->notifier,
+                      &(struct notice){.event = paused ? NOTIFY_AGENT_PAUSED : NOTIFY_AGENT_RESUMED,
+                                       .at = now,
+                                       .agent = agent,
+                                       .by = by});
     struct audit_record record;
     audit_record_init(&record, AUDIT_SERVICE, clock_now());
     record.outcome = paused ? TEXT("pause") : TEXT("resume");
@@ -224,6 +250,7 @@ static void review_metrics(void *context, double certificate_seconds, struct buf
     SSL_CTX *tls = server_tls(server);
     const struct gauges gauges = {
         .metrics = server->metrics,
+        .notifier = server->notifier,
         .configuration = configuration,
         .audit = server->audit,
         .holds = server->holds,
@@ -365,6 +392,7 @@ static void on_hangup(evutil_socket_t number, short events, void *argument)
     bool taken = loaded != NULL && take_up(server, loaded, problem, sizeof problem);
     atomic_store(&server->reload_failed, !taken);
     if (taken) {
+        notifier_wake(server->notifier);
         log_info("configuration read again");
         count_zeros(server->main_metrics, server->configuration);
         audit_service(server, "reload");
@@ -386,8 +414,12 @@ static bool start_store(struct server *server, char *problem, size_t size)
     const struct configuration *configuration = server->configuration;
     if (configuration->holds_store.size == 0)
         return true;
-    server->holds = hold_store_open(configuration->holds_store.bytes, configuration->holds_retain_us,
-                                    hold_changed, server, problem, size);
+    const struct hold_hooks hooks = {
+        .context = server, .changed = hold_changed, .compose = compose_messages};
+    server->holds = hold_store_open(configuration->holds_store.bytes,
+                                    configuration->holds_retain_us, &hooks, problem, size);
+    if (server->holds != NULL)
+        notifier_start(server->notifier, server->holds);
     return server->holds != NULL;
 }
 
@@ -497,6 +529,7 @@ struct server *server_start(struct configuration *configuration, char *problem, 
     server->main_metrics = metrics_join(server->metrics);
     server->store_metrics = metrics_join(server->metrics);
     count_zeros(server->main_metrics, configuration);
+    server->notifier = notifier_new(review_configuration, server);
     (void)!gethostname(host, sizeof host - 1);
     snprintf(server->instance, sizeof server->instance, "%s:%d", host, (int)getpid());
     server->service = (struct audit_service){.name = TEXT("pgwicket"),
@@ -532,10 +565,12 @@ void server_free(struct server *server)
     for (size_t i = 0; i < server->worker_count; i++)
         worker_join(server->workers[i]);
     server->worker_count = 0; /* the store's last messages have no receiver */
+    notifier_stop(server->notifier);
     if (server->holds != NULL)
         hold_store_close(server->holds);
     if (server->upstreams != NULL)
         upstreams_stop(server->upstreams);
+    notifier_free(server->notifier);
     if (server->audit != NULL)
         audit_sink_close(server->audit);
     for (size_t i = 0; i < ARRAY_SIZE(server->signals); i++)

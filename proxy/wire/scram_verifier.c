@@ -12,7 +12,6 @@
 #include <common/saslprep.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +21,7 @@ enum { SALT_SIZE = 16 }; /* as PostgreSQL's */
 
 void scram_hmac(const uint8_t key[SHA256_SIZE], struct text message, uint8_t mac[SHA256_SIZE])
 {
-    unsigned int size = 0;
-    const uint8_t *made = HMAC(EVP_sha256(), key, SHA256_SIZE, (const uint8_t *)message.bytes,
-                               message.size, mac, &size);
-    INVARIANT(made != NULL && size == SHA256_SIZE);
+    hmac_sha256((struct text){(const char *)key, SHA256_SIZE}, message, mac);
 }
 
 /* PostgreSQL's own SASLprep, and like PostgreSQL the raw bytes where it refuses. Returns NULL for

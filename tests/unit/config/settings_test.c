@@ -232,7 +232,6 @@ static const struct {
      "stands twice"},
     {"approvers", "approvers:\n  alice: {secret: x, policies: [q]}\n", "there is no policy \"q\""},
     {"approvers", "approvers:\n  alice: {secret: x, policies: []}\n", "an empty list of policies"},
-    {"approvers", "notify: []\n", "notify is not built yet"},
     {"approvers", "workers: many\n", "auto or an integer"},
     {"approvers", "workers: 0\n", "out of range"},
     {"approvers", "sessions: 5\n", "unknown key \"sessions\""},

@@ -36,7 +36,7 @@ static void expect_does_not_open(const char *location, const char *reason)
 {
     char problem[256] = "";
     struct hold_store *store =
-        hold_store_open(location, forever_us, NULL, NULL, problem, sizeof problem);
+        hold_store_open(location, forever_us, NULL, problem, sizeof problem);
     cr_expect_null(store);
     cr_expect_not_null(strstr(problem, reason), "\"%s\" does not say \"%s\"", problem, reason);
     hold_store_close(store);
@@ -226,7 +226,7 @@ Test(store_failure, second_process_is_refused)
     if (child == 0) {
         char problem[256] = "";
         struct hold_store *store =
-            hold_store_open(at.location, forever_us, NULL, NULL, problem, sizeof problem);
+            hold_store_open(at.location, forever_us, NULL, problem, sizeof problem);
         _exit(store == NULL && strstr(problem, "in use") != NULL ? 0 : 1);
     }
     int status = -1;
@@ -239,7 +239,7 @@ static void create_until_killed(int pipe_end)
 {
     struct store_at own = at;
     char problem[256];
-    own.store = hold_store_open(own.location, forever_us, NULL, NULL, problem, sizeof problem);
+    own.store = hold_store_open(own.location, forever_us, NULL, problem, sizeof problem);
     if (own.store == NULL)
         _exit(2);
     for (int i = 0;; i++) {

@@ -58,8 +58,8 @@ struct hold sample_hold(const char *statement)
 void store_again(struct store_at *at, int64_t retain_us, hold_listener *listener, void *context)
 {
     char problem[256] = "";
-    at->store =
-        hold_store_open(at->location, retain_us, listener, context, problem, sizeof problem);
+    const struct hold_hooks hooks = {.context = context, .changed = listener};
+    at->store = hold_store_open(at->location, retain_us, &hooks, problem, sizeof problem);
     cr_assert_not_null(at->store, "%s", problem);
 }
 

@@ -142,7 +142,7 @@ void site_begin(struct site_under_test *site, unsigned options)
     if ((options & WITH_STORE) != 0) {
         char location[96];
         snprintf(location, sizeof location, "sqlite:%s/holds.db", site->folder);
-        site->store = hold_store_open(location, forever_us, NULL, NULL, problem, sizeof problem);
+        site->store = hold_store_open(location, forever_us, NULL, problem, sizeof problem);
         cr_assert_not_null(site->store, "%s", problem);
     }
     const struct review_hooks hooks = {.context = site,
