@@ -98,10 +98,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 @contextmanager
-def notified(receivers, wait="1s", expire="1h", run_within="15m", quorum=1, **values):
+def notified(receivers, wait="1s", expire="1h", run_within="15m", quorum=1, store="$folder/holds.db", **values):
     """pgwicket with these lines under `notify`."""
     policy = POLICY.replace("$wait", wait).replace("$expire", expire).replace("$run_within", run_within)
-    configuration = CONFIGURATION.replace(PLACE, PLACE + "notify:\n" + "".join(f"  - {r}\n" for r in receivers))
+    place = PLACE.replace("$folder/holds.db", store)
+    configuration = CONFIGURATION.replace(PLACE, place + "notify:\n" + "".join(f"  - {r}\n" for r in receivers))
     configuration = configuration.replace(BOB, BOB + "  bob: {secret: $approver_secret}\n")
     check("notify:" in configuration and "bob:" in configuration, "the configuration has its sections")
     with wicket(policy.replace("$quorum", str(quorum)), configuration=configuration, **values) as (database, running):
@@ -353,7 +354,8 @@ def test_a_failing_audit_log_is_told_even_if_the_store_is_on_the_full_disk():
     if mounted.returncode != 0:
         raise Skip("no file system can be mounted here")
     try:
-        with Receiver() as receiver, notified([standard(receiver.port)], audit=folder + "/audit.jsonl") as (_, running):
+        with Receiver() as receiver, notified([standard(receiver.port)], store=folder + "/holds.db",
+                                              audit=folder + "/audit.jsonl") as (_, running):
             filler = folder + "/filler"
             subprocess.run(["dd", "if=/dev/zero", f"of={filler}", "bs=4k"], capture_output=True, check=False)
             with closing(running.connect()) as connection:
