@@ -49,6 +49,17 @@ static void refuse_unknown(struct session *s, const char *sqlstate, const char *
     arena_release(&arena);
 }
 
+static void refuse_too_many(struct session *s, const char *what, long long limit)
+{
+    struct arena arena;
+    arena_init(&arena);
+    refuse_message(s, "53400",
+                   arena_printf(&arena, "pgwicket: too many %s in this session (limit %lld): close some first; "
+                                        "nothing was run",
+                                what, limit));
+    arena_release(&arena);
+}
+
 static bool is_reserved(struct text name) { return text_starts_with(name, "pgwicket"); }
 
 /* --- Parse ------------------------------------------------------------------------------------ */
@@ -104,8 +115,7 @@ static enum step answer_parse(struct session *s, struct judged **judged, struct 
     if ((*judged)->judgement.verdict == VERDICT_REJECT)
         refuse_parse(s, *judged, name);
     else if (too_many_statements(s, *judged, name))
-        refuse_message(s, "53400",
-                       TEXT("pgwicket: too many prepared statements in this session; close some first"));
+        refuse_too_many(s, "prepared statements", (*judged)->view.policy->prepared_statements_max);
     else
         relay_parse(s, *judged, name);
     return STEP_DONE;
@@ -234,7 +244,7 @@ enum step client_bind(struct session *s, const struct frame *frame)
         return STEP_DONE;
     }
     if (message.portal.size > 0 && names_count(s->portals) >= LIMIT_PORTALS) {
-        refuse_message(s, "53400", TEXT("pgwicket: too many open portals in this session; close some first"));
+        refuse_too_many(s, "open portals", LIMIT_PORTALS);
         return STEP_DONE;
     }
     if (session_ready_to_judge(s) == STEP_WAIT)

@@ -163,6 +163,13 @@ def test_a_full_audit_file_system_stops_everything_until_there_is_room():
             fill(folder + "/ballast")
             eventually(lambda: outcome(connection, "SELECT 1 FROM shop.orders LIMIT 1") == "58030",
                        "58030 when no record can be written")
+            try:
+                connection.cursor().execute("SELECT 1 FROM shop.orders LIMIT 1")
+                check(False, "it was run without a record")
+            except psycopg2.Error as error:
+                equal((error.pgcode, error.diag.message_primary, error.diag.message_detail, error.diag.message_hint),
+                      ("58030", "pgwicket: the audit log cannot be written, so nothing is run at the moment", None,
+                       "Not caused by your statement. Stop and report it; try again in a few minutes."))
             os.unlink(folder + "/ballast")
             equal(outcome(connection, "SELECT 1 FROM shop.orders LIMIT 1"), None, "it recovers")
             connection.close()
