@@ -438,7 +438,96 @@ static bool resolve_parts(struct work *work, const struct part *parts, size_t co
     return true;
 }
 
-static bool print(struct work *work, const struct part *parts, size_t count)
+/* --- what EXPLAIN is asked for ----------------------------------------------------------------- */
+
+static size_t printed_size(struct work *work, size_t first, size_t end)
+{
+    struct buffer out;
+    buffer_init(&out, LIMIT_PRINT_BYTES);
+    print_tokens(&out, &work->tokens, first, end);
+    size_t size = out.size;
+    buffer_release(&out);
+    return size;
+}
+
+static size_t closing_parenthesis(const struct tokens *tokens, size_t open, size_t end)
+{
+    int depth = 0;
+    for (size_t i = open; i < end; i++) {
+        depth += tokens->items[i].kind == '(' ? 1 : 0;
+        depth -= tokens->items[i].kind == ')' ? 1 : 0;
+        if (depth == 0)
+            return i;
+    }
+    return end;
+}
+
+static bool is_word(const struct token *token, const char *word)
+{
+    return token_is_keyword(token) && strcmp(token->string, word) == 0;
+}
+
+/* COPY table TO reads the rows of the table itself. */
+static struct text select_of_copied_table(struct work *work, size_t first, size_t end)
+{
+    const struct token *items = work->tokens.items;
+    size_t last = first;
+    if (first < end && is_word(&items[first], "binary"))
+        first = last = first + 1;
+    while (last < end && items[last].kind != '(' && !is_word(&items[last], "to"))
+        last++;
+    struct buffer out;
+    buffer_init(&out, LIMIT_PRINT_BYTES);
+    buffer_append_string(&out, "SELECT FROM ONLY ");
+    print_tokens(&out, &work->tokens, first, last);
+    struct text text = arena_text(work->arena, buffer_text(&out));
+    buffer_release(&out);
+    return text;
+}
+
+/* Before print_parts, which moves the tokens; of the statement's print, where `at` is what it takes of it. */
+struct explained {
+    struct text text;
+    size_t at, size;
+};
+
+static struct explained explained_of(struct work *work, const struct part *part, const RawStmt *raw)
+{
+    size_t first = part->first_token, end = part->end_token;
+    switch (nodeTag(raw->stmt)) {
+    case T_SelectStmt:
+    case T_InsertStmt:
+    case T_UpdateStmt:
+    case T_DeleteStmt:
+    case T_MergeStmt:
+    case T_DeclareCursorStmt:
+    case T_CreateTableAsStmt:
+        return (struct explained){.size = SIZE_MAX};
+    case T_CopyStmt:
+        break;
+    default:
+        return (struct explained){0};
+    }
+    if (((CopyStmt *)raw->stmt)->query == NULL)
+        return (struct explained){.text = select_of_copied_table(work, first + 1, end)};
+    size_t at = printed_size(work, first, first + 2);
+    size_t close = closing_parenthesis(&work->tokens, first + 1, end);
+    return (struct explained){.at = at, .size = printed_size(work, first, close) - at};
+}
+
+static void take_explained(struct statement *statement, const struct explained *explained)
+{
+    struct text print = statement->print;
+    bool whole = explained->size == SIZE_MAX;
+    statement->explainable_at = explained->text.size > 0 ? -1 : (int)explained->at;
+    if (explained->text.size > 0)
+        statement->explainable = explained->text;
+    else if (whole || explained->at + explained->size <= print.size)
+        statement->explainable = (struct text){print.bytes + explained->at,
+                                               whole ? print.size : explained->size};
+}
+
+static bool print(struct work *work, List *tree, const struct part *parts, size_t count)
 {
     if (!print_can(&work->tokens)) {
         fail(work, ANALYSE_REJECTED, "22P02", TEXT("the value of a literal is not valid"));
@@ -448,6 +537,9 @@ static bool print(struct work *work, const struct part *parts, size_t count)
     if (!resolve_parts(work, parts, count))
         return false;
     size_t *ends = arena_array(work->arena, count, sizeof *ends);
+    struct explained *explained = arena_array(work->arena, count, sizeof *explained);
+    for (size_t i = 0; i < count; i++)
+        explained[i] = explained_of(work, &parts[i], list_nth_node(RawStmt, tree, (int)i));
     struct buffer out;
     buffer_init(&out, LIMIT_PRINT_BYTES);
     print_parts(work, parts, count, &out, ends);
@@ -461,6 +553,8 @@ static bool print(struct work *work, const struct part *parts, size_t count)
              TEXT("the statement cannot be printed so that it reads the same"));
     else {
         take_print(work, text, ends, count);
+        for (size_t i = 0; i < count; i++)
+            take_explained(&work->statements[i], &explained[i]);
         return true;
     }
     return false;
@@ -476,7 +570,7 @@ static void analyse_in_visit(struct work *work)
     size_t count = (size_t)list_length(tree);
     work->statements = arena_array(work->arena, count, sizeof *work->statements);
     struct part *parts = arena_array(work->arena, count, sizeof *parts);
-    if (!walk_parts(work, tree, parts) || !print(work, parts, count))
+    if (!walk_parts(work, tree, parts) || !print(work, tree, parts, count))
         return;
     work->out->statements = work->statements;
     work->out->statement_count = count;

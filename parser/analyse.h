@@ -73,6 +73,10 @@ struct statement {
      * as they are. Empty if there was nothing to add, it was not asked for, or it would have more than
      * LIMIT_HELD_BYTES. */
     struct text resolved;
+
+    /* What EXPLAIN must be asked for its plan: the print, or of COPY … TO what it reads. Empty: it has none. */
+    struct text explainable;
+    int explainable_at; /* byte in the print; -1: it is no part of it */
 };
 
 struct analysis {

@@ -287,12 +287,13 @@ static void imply_setting(struct implied *implied, const struct setting_use *use
     implied->setting = use->name;
 }
 
-/* Of these kinds every statement does something, so one without actions was not understood. */
+/* Of these kinds every statement does something, so one without actions was not understood. COPY of a query
+ * that reads nothing is SELECT 1. */
 static bool says_nothing(const struct shape *shape)
 {
     return shape->action_count == 0 &&
            (shape->kind == STATEMENT_UTILITY || shape->kind == STATEMENT_CODE ||
-            shape->kind == STATEMENT_COPY_IN || shape->kind == STATEMENT_COPY_OUT);
+            shape->kind == STATEMENT_COPY_IN);
 }
 
 static bool executes_template(const struct policy *policy, const struct shape *shape)

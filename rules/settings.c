@@ -224,7 +224,10 @@ static enum setting_verdict judge_show(const struct judged *judged)
         return judged->context->policy->transparent
                    ? SETTING_PASSES
                    : reject(judged, TEXT("name one setting: SHOW ALL also tells paths and commands"));
-    if (builtin_setting(use->name).readable)
+    /* What the policy itself gives the session is no secret to it. */
+    struct text given;
+    if (builtin_setting(use->name).readable ||
+        policy_setting(judged->context, use->name, &given) != NULL)
         return SETTING_PASSES;
     return need_rule(judged, arena_printf(judged->arena,
                                           "it may be read only where a rule allows set on "

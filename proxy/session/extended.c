@@ -168,6 +168,7 @@ void bind_relay(struct session *s, struct portal *portal, struct text portal_nam
                 struct text statement, struct text rest)
 {
     struct request *request = send_bind(s, ROLE_CLIENT, portal_name, statement, rest);
+    s->batch_binds++;
     set_name(request, NAME_PORTAL, portal_name);
     request->portal = portal_retain(portal);
     names_sent(s->portals, portal_name, portal);

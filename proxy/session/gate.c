@@ -219,12 +219,6 @@ void gate_settled(struct session *s)
 
 /* --- the estimate ----------------------------------------------------------------------------- */
 
-static bool explainable(const struct shape *shape)
-{
-    return shape->kind == STATEMENT_SELECT || shape->kind == STATEMENT_WRITE ||
-           shape->kind == STATEMENT_DECLARE;
-}
-
 static void send_explain(struct session *s)
 {
     const struct portal *portal = s->gate.portal;
@@ -237,7 +231,7 @@ static void send_explain(struct session *s)
         buffer_append_u16(&bind, 0); /* all results as text */
     }
     struct text sql = arena_printf(&s->gate.arena, "EXPLAIN (VERBOSE, FORMAT JSON) %.*s",
-                                   TEXT_ARGS(judged->judgement.analysis.print));
+                                   TEXT_ARGS(judged_single(judged)->explainable));
     send_injected_bound(s, PURPOSE_EXPLAIN, sql, judged->type_bytes, judged->type_count,
                         buffer_text(&bind));
     buffer_release(&bind);
@@ -249,6 +243,12 @@ static void send_estimate(struct session *s)
         "SELECT pg_catalog.set_config('transaction_read_only', 'on', true), "
         "pg_catalog.set_config('lock_timeout', '2s', true)";
     bool in_transaction = s->gate.transaction == 'T';
+    gate_become(s, GATE_ESTIMATE);
+    if (s->gate.inside_batch) {
+        send_explain(s);
+        send_flush(s);
+        return;
+    }
     if (in_transaction)
         send_injected(s, PURPOSE_NONE, arena_printf(&s->gate.arena, "SAVEPOINT %s", s->prefix));
     send_injected(s, PURPOSE_NONE, text_from(read_only));
@@ -261,7 +261,6 @@ static void send_estimate(struct session *s)
         send_injected(s, PURPOSE_NONE, arena_printf(&s->gate.arena, "RELEASE SAVEPOINT %s", s->prefix));
     }
     send_sync(s, ROLE_INJECTED);
-    gate_become(s, GATE_ESTIMATE);
 }
 
 static void undo_estimate(struct session *s)
@@ -277,9 +276,10 @@ static void undo_estimate(struct session *s)
 static int map_explain_position(const struct judged *judged, int position)
 {
     enum { PREFIX = sizeof "EXPLAIN (VERBOSE, FORMAT JSON) " - 1 };
-    if (position <= PREFIX)
+    int at = judged_single(judged)->explainable_at;
+    if (position <= PREFIX || at < 0)
         return 0;
-    return judged_map_position(judged, position - PREFIX);
+    return judged_map_position(judged, position - PREFIX + at);
 }
 
 void gate_error(struct session *s, struct text body)
@@ -300,12 +300,16 @@ void gate_error(struct session *s, struct text body)
         server_error_for(s, NULL, body, &fields, &gate->error);
 }
 
+static void estimate_done(struct session *s);
+
 void gate_after_error(struct session *s)
 {
     struct gate *gate = &s->gate;
     if (gate->error.size == 0)
         return;
-    if (gate->state == GATE_RUN)
+    if (gate->state == GATE_ESTIMATE && gate->inside_batch)
+        estimate_done(s);
+    else if (gate->state == GATE_RUN)
         gate_show_error(s); /* the server itself failed the statement: its error is the client's */
     else if (gate->state == GATE_HOLD_RUN || gate->state == GATE_HOLD_RECORD)
         hold_error(s);
@@ -315,6 +319,8 @@ void gate_drained(struct session *s)
 {
     if (s->gate.state == GATE_HOLD_RUN && s->gate.run_known && s->gate.error.size == 0)
         hold_run_identified(s);
+    else if (s->gate.state == GATE_ESTIMATE && s->gate.inside_batch)
+        estimate_done(s);
 }
 
 static struct numbers estimate_numbers(struct session *s)
@@ -401,20 +407,36 @@ static void gate_proceed(struct session *s)
     }
 }
 
+/* Functions of users may be run by the planner: only where they cannot write. */
+static bool calls_functions(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (shape->actions[i].verb == VERB_CALL)
+            return true;
+    return false;
+}
+
+/* Its Sync must not commit what the client's batch has done so far, nor end its portals. */
+static bool may_sync(const struct session *s)
+{
+    return s->status == 'T' || (s->batch_executes == 0 && s->batch_binds == 0);
+}
+
 static bool wants_estimate(const struct session *s)
 {
     const struct decision *decision = s->gate.portal->decision;
     const struct shape *shape = gate_shape(&s->gate);
-    /* Its Sync must not commit what the client's batch has done so far. */
-    return explainable(shape) && (s->batch_executes == 0 || s->status == 'T') &&
-           (decision->verdict == VERDICT_HOLD || decision->needs_cost ||
-            decision_counted_max(decision, shape) != LIMIT_NONE);
+    bool useful = decision->verdict == VERDICT_HOLD || decision->needs_cost ||
+                  decision_counted_max(decision, shape) != LIMIT_NONE;
+    bool possible = may_sync(s) || (decision->needs_cost && !calls_functions(shape));
+    return judged_single(s->gate.portal->judged)->explainable.size > 0 && useful && possible;
 }
 
 static void estimate_or_proceed(struct session *s)
 {
     struct portal *portal = s->gate.portal;
     if (wants_estimate(s)) {
+        s->gate.inside_batch = !may_sync(s);
         send_estimate(s);
         return;
     }
@@ -649,7 +671,7 @@ static void accept_run(struct session *s)
  * there other work in the batch. */
 static void undo_run(struct session *s)
 {
-    if (s->batch_executes > 1 && s->gate.transaction == 'I') {
+    if ((s->batch_executes > 1 || s->batch_binds > 1) && s->gate.transaction == 'I') {
         struct error_text error = gate_not_alone();
         gate_fail_with(s, &error);
         gate_show_error(s);

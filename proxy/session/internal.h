@@ -197,6 +197,7 @@ struct gate {
     char *client_statement;       /* owned; ORIGIN_BIND */
     struct arena arena;
     struct buffer explain;        /* EXPLAIN's output */
+    bool inside_batch;            /* EXPLAIN was asked for without a Sync, which would end the client's portals */
     struct buffer settings;       /* the settings' values, each with a NUL */
     int64_t started_us;
     struct buffer reply;          /* kept reply: rows … */
@@ -265,6 +266,7 @@ struct session {
     char status;                  /* of the transaction: I T E */
     bool batch_open;              /* extended messages were sent since the last Sync */
     bool flushed;                 /* … and a Flush behind the last of them */
+    size_t batch_binds;           /* Binds since the last Sync */
     size_t batch_executes;        /* Executes since the last Sync */
     bool batch_writes;            /* one of them may have written */
     bool skipping;                /* the server ignores everything up to Sync */

@@ -26,6 +26,7 @@ struct request *send_request(struct session *s, enum request_kind kind, enum req
     s->batch_open = kind != REQUEST_SYNC && kind != REQUEST_QUERY;
     s->flushed = !s->batch_open;
     if (!s->batch_open) {
+        s->batch_binds = 0;
         s->batch_executes = 0;
         s->batch_writes = false;
         s->skipping = false;

@@ -104,7 +104,8 @@ static const struct {
     {READER, SETTING_TRANSACTION, "transaction_unheard_of", "on", SETTING_NEEDS_RULE},
     {READER, SETTING_SHOW, "search_path", "", SETTING_PASSES},
     {READER, SETTING_SHOW, "data_directory", "", SETTING_NEEDS_RULE},
-    {READER, SETTING_SHOW, "app.tenant", "", SETTING_NEEDS_RULE},
+    {READER, SETTING_SHOW, "app.tenant", "", SETTING_PASSES}, /* the policy gives it */
+    {READER, SETTING_SHOW, "app.other", "", SETTING_NEEDS_RULE},
     {READER, SETTING_SHOW, "all", "", SETTING_REJECTED},
     {OPEN, SETTING_SHOW, "all", "", SETTING_PASSES},
 };
