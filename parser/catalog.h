@@ -110,10 +110,13 @@ struct type {
     char kind;          /* pg_type.typtype: b c d e r m p */
     uint32_t base;      /* domain: typbasetype; array: its element (typelem); (multi)range: its subtype */
     bool is_array;
+    uint32_t array;     /* arrays of it; 0 none */
     uint32_t relation;  /* composite: typrelid */
     const uint32_t *check_functions; /* domain: functions outside pg_catalog in its checks */
     size_t check_function_count;
     bool user_input;    /* base type whose input function is outside pg_catalog */
+    char category;      /* pg_type.typcategory */
+    bool preferred;     /* in its category */
 };
 
 struct operator {

@@ -11,7 +11,8 @@
  *   walk_column.c, walk_name.c, walk_read.c   which column of which relation a name reads
  *   walk_expression.c  every expression node
  *   walk_function.c, walk_sequence.c, walk_operator.c, walk_type.c   what is called, however written
- *   walk_argument.c, walk_reach.c   of which type arguments are, and which overloads they can reach
+ *   walk_argument.c, walk_choice.c, walk_reach.c   of which type arguments are, which overload the
+ *                   server takes for them, which they could reach at all
  *   walk_where.c, walk_key.c, walk_rows.c   how strong a WHERE is, how many rows are proven
  *   walk_utility.c  every other statement kind, with the files of walk_utility.h
  */

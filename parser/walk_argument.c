@@ -1,9 +1,8 @@
 /*
  * walk_argument.c - the type that the server gives to an expression, where that is sure.
  *
- * Only what needs no choice between overloads is answered: constants, columns, casts, declared
- * parameters, and calls of which all built-in overloads that the arguments reach give the same.
- * TYPE_UNSURE is always a right answer.
+ * Constants, columns, casts, declared parameters, calls of which it is sure what is called, and
+ * what is made of such values. TYPE_UNSURE is always a right answer.
  */
 #include "parser/walk_scope.h"
 
@@ -76,108 +75,183 @@ static uint32_t type_of_sql_value(const SQLValueFunction *value)
 
 /* --- choices -------------------------------------------------------------------------------- */
 
-/* Values that become one type, as those of COALESCE. */
+/* Values that become one type, as those of COALESCE and of UNION. */
 struct choice {
-    uint32_t type;
-    bool literals, differ;
+    uint32_t first, type; /* as it came, and without domains; TYPE_UNSURE before the first */
+    bool literals, mixed, unsure;
 };
 
-static void choose(struct walk *walk, struct choice *choice, Node *node)
+/* Is the second type better for both? */
+static bool is_wider(const struct walk *walk, struct choice *choice, const struct type *now,
+                     const struct type *other)
 {
-    uint32_t type = node != NULL ? type_of_argument(walk, node) : TYPE_LITERAL;
+    const struct catalog *catalog = walk->context->catalog;
+    enum fit there = type_fits(catalog, now->oid, other->oid);
+    enum fit back = type_fits(catalog, other->oid, now->oid);
+    choice->unsure = choice->unsure || overloads_may_change(walk) || there == FITS_PERHAPS ||
+                     back == FITS_PERHAPS || now->category == '\0' ||
+                     now->category != other->category;
+    return !now->preferred && there == FITS && back == FITS_NOT;
+}
+
+static void choose(const struct walk *walk, struct choice *choice, uint32_t type)
+{
+    const struct catalog *catalog = walk->context->catalog;
     if (type == TYPE_LITERAL) {
         choice->literals = true;
         return;
     }
-    choice->differ = choice->differ || type == TYPE_UNSURE ||
-                     (choice->type != TYPE_UNSURE && choice->type != type);
-    choice->type = type;
+    const struct type *base = type_without_domains(catalog, type);
+    const struct type *now =
+        choice->first != TYPE_UNSURE ? catalog_type_by_oid(catalog, choice->type) : base;
+    if (base == NULL || now == NULL) {
+        choice->unsure = true;
+        return;
+    }
+    if (choice->first == TYPE_UNSURE) {
+        choice->first = type;
+        choice->type = base->oid;
+    } else if (type != choice->first) {
+        choice->mixed = true;
+        if (base != now && is_wider(walk, choice, now, base))
+            choice->type = base->oid;
+    }
 }
 
-/* Literals take the others' type, but of domains that of their base. */
-static uint32_t chosen(const struct walk *walk, const struct choice *choice)
+/* Values of one type keep it, domains too; others become what the widest is in the end. */
+static uint32_t chosen(const struct choice *choice)
 {
-    if (choice->differ || choice->type == TYPE_UNSURE)
+    if (choice->unsure)
         return TYPE_UNSURE;
-    const struct type *type = catalog_type_by_oid(walk->context->catalog, choice->type);
-    bool plain = type != NULL && (type->kind == 'b' || type->kind == 'e');
-    return plain || !choice->literals ? choice->type : TYPE_UNSURE;
+    if (choice->first == TYPE_UNSURE)
+        return choice->literals ? TYPE_TEXT : TYPE_UNSURE;
+    return choice->mixed || choice->literals ? choice->type : choice->first;
 }
 
-static struct choice choice_of(struct walk *walk, List *nodes)
+uint32_t type_in_common(const struct walk *walk, uint32_t first, uint32_t second)
 {
     struct choice choice = {0};
-    ListCell *cell;
-    foreach (cell, nodes)
-        choose(walk, &choice, lfirst(cell));
-    return choice;
+    if (walk->context->catalog == NULL)
+        return TYPE_UNSURE;
+    choose(walk, &choice, first);
+    choose(walk, &choice, second);
+    return chosen(&choice);
 }
 
 static uint32_t common_type(struct walk *walk, List *nodes)
 {
-    const struct choice choice = choice_of(walk, nodes);
-    return chosen(walk, &choice);
+    struct choice choice = {0};
+    ListCell *cell;
+    foreach (cell, nodes)
+        choose(walk, &choice, type_of_argument(walk, lfirst(cell)));
+    return chosen(&choice);
 }
 
+uint32_t type_of_values(struct walk *walk, List *rows, int column)
+{
+    struct choice choice = {0};
+    ListCell *cell;
+    if (walk->context->catalog == NULL)
+        return TYPE_UNSURE;
+    foreach (cell, rows) {
+        List *row = lfirst(cell);
+        if (!IsA(row, List) || list_length(row) <= column)
+            return TYPE_UNSURE;
+        choose(walk, &choice, type_of_argument(walk, list_nth(row, column)));
+    }
+    return chosen(&choice);
+}
+
+/* ELSE comes first. */
 static uint32_t type_of_case(struct walk *walk, const CaseExpr *tree)
 {
     struct choice choice = {0};
     ListCell *cell;
+    Node *otherwise = (Node *)tree->defresult;
+    choose(walk, &choice, otherwise != NULL ? type_of_argument(walk, otherwise) : TYPE_LITERAL);
     foreach (cell, tree->args)
-        choose(walk, &choice, (Node *)((CaseWhen *)lfirst(cell))->result);
-    choose(walk, &choice, (Node *)tree->defresult);
-    return chosen(walk, &choice);
+        choose(walk, &choice, type_of_argument(walk, (Node *)((CaseWhen *)lfirst(cell))->result));
+    return chosen(&choice);
+}
+
+/* The agent could have put a table's row type before what a type's name means now. */
+static bool written_types_are_sure(struct walk *walk)
+{
+    return !overloads_may_change(walk) || (builtins_are_first(walk) && !walk->context->path_open);
+}
+
+/* --- arrays --------------------------------------------------------------------------------- */
+
+static uint32_t array_of(const struct walk *walk, uint32_t element)
+{
+    const struct type *type =
+        element != TYPE_UNSURE ? catalog_type_by_oid(walk->context->catalog, element) : NULL;
+    return type == NULL ? TYPE_UNSURE : type->is_array ? type->oid : type->array;
+}
+
+/* ARRAY[…]; arrays in it are its lower dimensions. */
+static uint32_t type_of_array(struct walk *walk, const A_ArrayExpr *tree)
+{
+    return tree->elements != NIL ? array_of(walk, common_type(walk, tree->elements)) : TYPE_UNSURE;
+}
+
+static uint32_t type_of_cast(struct walk *walk, const TypeCast *cast)
+{
+    const struct type *type = element_of_name(walk, cast->typeName);
+    if (type == NULL || !written_types_are_sure(walk))
+        return TYPE_UNSURE;
+    return cast->typeName->arrayBounds == NIL ? type->oid : array_of(walk, type->oid);
 }
 
 static uint32_t element_of_array(struct walk *walk, uint32_t array)
 {
     const struct catalog *catalog = walk->context->catalog;
-    const struct type *type = array != TYPE_UNSURE ? catalog_type_by_oid(catalog, array) : NULL;
+    const struct type *type = array != TYPE_UNSURE ? type_without_domains(catalog, array) : NULL;
     return type != NULL && type->is_array ? type->base : TYPE_UNSURE;
 }
 
 uint32_t type_of_elements(struct walk *walk, Node *array)
 {
-    if (array == NULL || walk->context->catalog == NULL || overloads_may_change(walk))
-        return TYPE_UNSURE;
-    if (IsA(array, A_ArrayExpr)) {
-        const struct choice choice = choice_of(walk, ((A_ArrayExpr *)array)->elements);
-        bool only_literals = choice.literals && !choice.differ && choice.type == TYPE_UNSURE;
-        return only_literals ? TYPE_TEXT : chosen(walk, &choice);
-    }
-    if (IsA(array, TypeCast) && ((TypeCast *)array)->typeName->arrayBounds != NIL) {
-        const struct type *element = element_of_name(walk, ((TypeCast *)array)->typeName);
-        return element != NULL ? element->oid : TYPE_UNSURE;
-    }
     uint32_t type = type_of_argument(walk, array);
-    return type == TYPE_LITERAL ? TYPE_LITERAL : element_of_array(walk, type);
+    if (type == TYPE_LITERAL)
+        return TYPE_LITERAL;
+    return type != TYPE_UNSURE ? element_of_array(walk, type) : TYPE_UNSURE;
 }
 
 /* --- calls ---------------------------------------------------------------------------------- */
 
+static struct text schema_of_names(List *names)
+{
+    return list_length(names) > 1 ? text_from(strVal(list_nth(names, list_length(names) - 2)))
+                                  : (struct text){0};
+}
+
 static uint32_t type_of_call(struct walk *walk, const FuncCall *call)
 {
-    int parts = list_length(call->funcname);
     struct text name = text_from(strVal(llast(call->funcname)));
-    if (parts > 2 || (parts == 2 && strcmp(strVal(linitial(call->funcname)), "pg_catalog") != 0))
+    if (list_length(call->funcname) > 2)
         return TYPE_UNSURE;
     const struct argument_types types = argument_types_of(walk, call);
-    if (!types.known || (types.count == 1 && type_has_name(walk, name)))
-        return TYPE_UNSURE; /* type(value) is a cast */
-    return result_of_function(walk, name, parts == 1, &types);
+    return result_of_function(walk, schema_of_names(call->funcname), name, &types);
 }
 
 static uint32_t type_of_operator(struct walk *walk, const A_Expr *tree)
 {
-    int parts = list_length(tree->name);
     bool rows = (tree->lexpr != NULL && IsA(tree->lexpr, RowExpr)) || IsA(tree->rexpr, RowExpr);
-    if (rows || parts > 2 ||
-        (parts == 2 && strcmp(strVal(linitial(tree->name)), "pg_catalog") != 0))
+    if (rows || list_length(tree->name) > 2)
         return TYPE_UNSURE;
     const struct operand_types types = {.prefix = tree->lexpr == NULL,
                                         .left = type_of_argument(walk, tree->lexpr),
                                         .right = type_of_argument(walk, tree->rexpr)};
-    return result_of_operator(walk, text_from(strVal(llast(tree->name))), parts == 1, &types);
+    return result_of_operator(walk, schema_of_names(tree->name),
+                              text_from(strVal(llast(tree->name))), &types);
+}
+
+/* NULLIF is what its left side is to the operator. */
+static uint32_t type_of_nullif(struct walk *walk, const A_Expr *tree)
+{
+    uint32_t type = type_of_argument(walk, tree->lexpr);
+    return type != TYPE_LITERAL && type == type_of_argument(walk, tree->rexpr) ? type : TYPE_UNSURE;
 }
 
 static uint32_t type_of_operation(struct walk *walk, const A_Expr *tree)
@@ -189,7 +263,7 @@ static uint32_t type_of_operation(struct walk *walk, const A_Expr *tree)
     case AEXPR_SIMILAR:
         return type_of_operator(walk, tree);
     case AEXPR_NULLIF:
-        return TYPE_UNSURE;
+        return type_of_nullif(walk, tree);
     default:
         return TYPE_BOOL; /* the server refuses others */
     }
@@ -197,12 +271,35 @@ static uint32_t type_of_operation(struct walk *walk, const A_Expr *tree)
 
 static uint32_t type_of_sublink(struct walk *walk, SubLink *link)
 {
-    if (link->subLinkType != EXPR_SUBLINK)
-        return link->subLinkType == ARRAY_SUBLINK ? TYPE_UNSURE : TYPE_BOOL;
+    bool is_value = link->subLinkType == EXPR_SUBLINK || link->subLinkType == ARRAY_SUBLINK;
+    if (!is_value)
+        return TYPE_BOOL;
     const struct item *columns = sublink_columns(walk, link);
-    return columns != NULL && columns->column_count > 0 && columns->columns_known
-               ? columns->columns[0].type
-               : TYPE_UNSURE;
+    if (columns == NULL || columns->column_count == 0 || !columns->columns_known)
+        return TYPE_UNSURE;
+    uint32_t type = columns->columns[0].type;
+    return link->subLinkType == ARRAY_SUBLINK ? array_of(walk, type) : type;
+}
+
+/* Fields of rows and elements of arrays. */
+static uint32_t type_of_indirection(struct walk *walk, A_Indirection *tree)
+{
+    uint32_t type = type_of_argument(walk, tree->arg);
+    struct item *row = row_of_expression(walk, tree->arg);
+    ListCell *cell;
+    foreach (cell, tree->indirection) {
+        Node *node = lfirst(cell);
+        if (IsA(node, A_Indices)) {
+            type = ((A_Indices *)node)->is_slice ? TYPE_UNSURE : element_of_array(walk, type);
+        } else if (IsA(node, String) && row != NULL && row->columns_known) {
+            const struct item_column *column = item_column_named(row, text_from(strVal(node)));
+            type = column != NULL ? column->type : TYPE_UNSURE;
+        } else {
+            return TYPE_UNSURE;
+        }
+        row = item_of_row_type(walk, type);
+    }
+    return type;
 }
 
 /* A column of which not even the place in its relation is known may have any type. */
@@ -227,7 +324,11 @@ static uint32_t type_of_node(struct walk *walk, Node *node)
     case T_ColumnRef:
         return type_of_column(walk, (ColumnRef *)node);
     case T_TypeCast:
-        return type_of_expression(walk, node);
+        return type_of_cast(walk, (TypeCast *)node);
+    case T_A_ArrayExpr:
+        return type_of_array(walk, (A_ArrayExpr *)node);
+    case T_A_Indirection:
+        return type_of_indirection(walk, (A_Indirection *)node);
     case T_CollateClause:
         return type_of_argument(walk, (Node *)((CollateClause *)node)->arg);
     case T_SQLValueFunction:
@@ -257,7 +358,8 @@ static uint32_t type_of_node(struct walk *walk, Node *node)
 static bool is_remembered(Node *node)
 {
     return IsA(node, A_Expr) || IsA(node, FuncCall) || IsA(node, CaseExpr) ||
-           IsA(node, CoalesceExpr) || IsA(node, MinMaxExpr);
+           IsA(node, CoalesceExpr) || IsA(node, MinMaxExpr) || IsA(node, A_ArrayExpr) ||
+           IsA(node, A_Indirection);
 }
 
 static uint32_t remembered_type(struct walk *walk, Node *node)
@@ -274,7 +376,7 @@ static uint32_t remembered_type(struct walk *walk, Node *node)
 uint32_t type_of_argument(struct walk *walk, Node *node)
 {
     if (node == NULL || walk->failed || walk->context->catalog == NULL ||
-        overloads_may_change(walk) || walk->depth >= LIMIT_STATEMENT_DEPTH)
+        walk->depth >= LIMIT_STATEMENT_DEPTH)
         return TYPE_UNSURE;
     walk->depth++;
     uint32_t type = is_remembered(node) ? remembered_type(walk, node) : type_of_node(walk, node);

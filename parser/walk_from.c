@@ -173,7 +173,7 @@ static void function_columns(struct walk *walk, struct scope *scope, struct item
         return;
     }
     item->columns_known = item->columns_known && gives_scalar(walk, call);
-    item_add_column(walk, item, name_of_expression(call));
+    item_add_column(walk, item, name_of_expression(call))->type = type_of_argument(walk, call);
 }
 
 static struct entry function_entry(struct walk *walk, struct scope *scope, RangeFunction *range)
@@ -285,7 +285,9 @@ static void merge_column(struct walk *walk, const struct item *left, const struc
     const struct item_column *second = item_column_named(right, merged->name);
     uint32_t left_type = known && first != NULL ? first->type : TYPE_UNSURE;
     uint32_t right_type = known && second != NULL ? second->type : TYPE_UNSURE;
-    merged->type = left_type == right_type ? left_type : TYPE_UNSURE;
+    merged->type = left_type != TYPE_UNSURE && right_type != TYPE_UNSURE
+                       ? type_in_common(walk, left_type, right_type)
+                       : TYPE_UNSURE;
     merged->row = first != NULL ? first->row : NULL;
     operator_joins(walk, left_type, right_type);
 }

@@ -2,8 +2,9 @@
  * walk_function.c - which functions a name can mean, and what calling them needs.
  *
  * Every candidate that the arguments allow is judged: the built-in by the strictest of its
- * overloads, and each user function on the path that the server could choose (walk_reach.c). A name
- * that means nothing becomes an unresolved `call`, which no rule lets pass by accident.
+ * overloads, and the user function that the server chooses (walk_choice.c) or, where that is not
+ * sure, each on the path that it could choose (walk_reach.c). A name that means nothing becomes an
+ * unresolved `call`, which no rule lets pass by accident.
  */
 #include "parser/walk_scope.h"
 
@@ -180,32 +181,41 @@ size_t call_what_may_be(struct walk *walk, struct text name, bool is_type, int l
     return found;
 }
 
+struct users_called {
+    size_t count;
+    bool sure; /* nothing else can be meant, whatever the agent makes */
+};
+
 /* Calls each user function that the name can mean; *named counts those of the name, fitting or not.
  */
-static size_t call_users(struct walk *walk, const struct named_call *call, bool any_arguments,
-                         size_t *named)
+static struct users_called call_users(struct walk *walk, const struct named_call *call,
+                                      bool any_arguments, size_t *named)
 {
     size_t count = 0, called = 0;
     const struct function *functions =
         walk->context->catalog != NULL
             ? catalog_functions(walk->context->catalog, call->name, &count)
             : NULL;
-    const struct argument_types types =
-        argument_types_of(walk, count > 0 && !any_arguments ? call->tree : NULL);
+    const struct argument_types types = argument_types_of(walk, any_arguments ? NULL : call->tree);
+    struct overload by;
+    bool chosen = (count > 0 || overloads_may_change(walk)) &&
+                  function_chosen(walk, call->schema, call->name, &types, &by);
     for (size_t i = 0; functions != NULL && i < count; i++) {
         bool here = call->schema.size > 0 ? text_equal(functions[i].schema, call->schema)
                                           : schema_is_searched(walk, functions[i].schema);
         if (!here)
             continue;
         *named += 1;
-        if (!any_arguments &&
-            !(takes_arguments(&functions[i], call->argument_count) &&
-              function_is_reached(walk, &functions[i], call->schema.size == 0, &types)))
+        bool reached =
+            chosen ? functions[i].oid == by.function
+                   : any_arguments || (takes_arguments(&functions[i], call->argument_count) &&
+                                       function_is_reached(walk, &functions[i], &types));
+        if (!reached)
             continue;
         call_user_function(walk, &functions[i], call->location);
         called++;
     }
-    return called;
+    return (struct users_called){called, chosen};
 }
 
 static struct builtin_function builtin_named(const struct named_call *call)
@@ -244,12 +254,13 @@ static bool call_named(struct walk *walk, const struct named_call *call)
         call_builtin(walk, call->schema.size > 0 ? call->schema : TEXT("pg_catalog"), call->name,
                      &builtin, call->location);
     size_t named = 0;
-    bool found = call_users(walk, call, false, &named) > 0 || is_builtin;
+    const struct users_called users = call_users(walk, call, false, &named);
+    bool found = users.count > 0 || is_builtin;
     if (!found && named > 0)
-        found = call_users(walk, call, true, &named) > 0;
-    if (call->argument_count == 1) /* type(value) is a cast */
+        found = call_users(walk, call, true, &named).count > 0;
+    if (call->argument_count == 1 && !users.sure) /* type(value) is a cast */
         found = types_use(walk, call->schema, call->name, call->location) || found;
-    if (call->schema.size == 0)
+    if (call->schema.size == 0 && !users.sure)
         found = call_what_may_be(walk, call->name, false, call->location) > 0 || found;
     if (!found && !call->optional)
         call_unknown(walk, call);

@@ -30,9 +30,9 @@ static bool is_builtin_operator(struct text name)
 static void add_operands(struct walk *walk, struct operand_list *list,
                          const struct operand_types *types)
 {
-    struct operand_types *place = arena_push(walk->arena, (void **)&list->items, &list->count,
-                                             &list->capacity, sizeof *place);
-    *place = *types;
+    struct operands *place = arena_push(walk->arena, (void **)&list->items, &list->count,
+                                        &list->capacity, sizeof *place);
+    *place = (struct operands){.types = *types};
 }
 
 static void add_types(struct walk *walk, struct operand_list *list, uint32_t left, uint32_t right)
@@ -54,6 +54,23 @@ static void add_values(struct walk *walk, struct operand_list *list, Node *left,
     add_operands(walk, list, &types);
 }
 
+/* (a, b) = (SELECT …); false if its columns are not as many. */
+static bool add_row_and_query(struct walk *walk, struct operand_list *list, Node *left, Node *right)
+{
+    if (!is_row(left) || right == NULL || !IsA(right, SubLink) ||
+        ((SubLink *)right)->subLinkType != EXPR_SUBLINK)
+        return false;
+    const struct item *columns = sublink_columns(walk, (SubLink *)right);
+    List *fields = ((RowExpr *)left)->args;
+    if (columns == NULL || !columns->columns_known || fields == NIL ||
+        columns->column_count != (size_t)list_length(fields))
+        return false;
+    for (size_t i = 0; i < columns->column_count; i++)
+        add_types(walk, list, type_of_argument(walk, list_nth(fields, (int)i)),
+                  columns->columns[i].type);
+    return true;
+}
+
 /* Rows as they are written are compared field by field, others as wholes. */
 static void add_pair(struct walk *walk, struct operand_list *list, Node *left, Node *right)
 {
@@ -61,6 +78,8 @@ static void add_pair(struct walk *walk, struct operand_list *list, Node *left, N
         add_values(walk, list, left, right);
         return;
     }
+    if (add_row_and_query(walk, list, left, right))
+        return;
     bool both = is_row(left) && is_row(right) &&
                 list_length(((RowExpr *)left)->args) == list_length(((RowExpr *)right)->args);
     if (!both)
@@ -155,12 +174,28 @@ static bool is_meant(struct walk *walk, const struct named_operator *named,
                                   : schema_is_searched(walk, op->schema);
 }
 
-static bool is_reached(struct walk *walk, const struct named_operator *named,
-                       const struct operator* op, const struct operand_list *list)
+/* Finds what the server chooses for each pair; true if that is sure of all. */
+static bool choose_operators(struct walk *walk, const struct named_operator *named,
+                             struct operand_list *list)
 {
-    for (size_t i = 0; i < list->count && walk_spend(walk, 1); i++)
-        if (operator_is_reached(walk, op, named->schema.size == 0, &list->items[i]))
+    bool sure = list->count > 0;
+    for (size_t i = 0; i < list->count && walk_spend(walk, 1); i++) {
+        struct operands *pair = &list->items[i];
+        pair->chosen = operator_chosen(walk, named->schema, named->name, &pair->types, &pair->by);
+        sure = sure && pair->chosen;
+    }
+    return sure && !walk->failed;
+}
+
+static bool is_reached(struct walk *walk, const struct operator* op,
+                       const struct operand_list *list)
+{
+    for (size_t i = 0; i < list->count && walk_spend(walk, 1); i++) {
+        const struct operands *pair = &list->items[i];
+        if (pair->chosen ? pair->by.of_user && pair->by.function == op->function
+                         : operator_is_reached(walk, op, &pair->types))
             return true;
+    }
     return list->count == 0 || walk->failed;
 }
 
@@ -174,7 +209,7 @@ static size_t user_operators(struct walk *walk, const struct named_operator *nam
     const struct operator* operators =
         catalog_operators(walk->context->catalog, named->name, &count);
     for (size_t i = 0; i < count; i++) {
-        if (!is_meant(walk, named, &operators[i]) || !is_reached(walk, named, &operators[i], list))
+        if (!is_meant(walk, named, &operators[i]) || !is_reached(walk, &operators[i], list))
             continue;
         found++;
         if (call)
@@ -187,7 +222,7 @@ static size_t user_operators(struct walk *walk, const struct named_operator *nam
 static bool is_overloaded(struct walk *walk, const struct named_operator *named)
 {
     const struct operand_list any = {0};
-    return user_operators(walk, named, &any, false) > 0;
+    return user_operators(walk, named, &any, false) > 0 || overloads_may_change(walk);
 }
 
 static void call_unknown_operator(struct walk *walk, const struct named_operator *named)
@@ -204,17 +239,18 @@ static void call_unknown_operator(struct walk *walk, const struct named_operator
 }
 
 static void operator_used(struct walk *walk, const struct named_operator *named,
-                          const struct operand_list *list)
+                          struct operand_list *list)
 {
     const struct operand_list any = {0};
     if (text_is(named->schema, "pg_catalog"))
         return;
     if (text_is(named->name, "||"))
         casts_to(walk, "text", named->location);
+    bool sure = choose_operators(walk, named, list);
     size_t found = user_operators(walk, named, list, true);
-    if (named->schema.size == 0)
+    if (named->schema.size == 0 && !sure)
         found += call_what_may_be(walk, named->name, false, named->location);
-    if (found > 0 || (named->schema.size == 0 && is_builtin_operator(named->name)))
+    if (found > 0 || sure || (named->schema.size == 0 && is_builtin_operator(named->name)))
         return;
     if (user_operators(walk, named, &any, true) == 0)
         call_unknown_operator(walk, named);
@@ -292,7 +328,7 @@ void operators_of_case(struct walk *walk, CaseExpr *tree)
 
 void operator_use(struct walk *walk, List *names, int location)
 {
-    const struct operand_list any = {0};
+    struct operand_list any = {0};
     struct named_operator named;
     if (name_operator(walk, names, location, &named))
         operator_used(walk, &named, &any);
@@ -301,25 +337,26 @@ void operator_use(struct walk *walk, List *names, int location)
 void operator_joins(struct walk *walk, uint32_t left, uint32_t right)
 {
     const struct named_operator named = {.name = TEXT("="), .location = -1};
-    struct operand_types types = {.left = left, .right = right};
-    const struct operand_list list = {&types, 1, 1};
+    struct operands pair = {.types = {.left = left, .right = right}};
+    struct operand_list list = {&pair, 1, 1};
     operator_used(walk, &named, &list);
 }
 
 /* --- shadows ---------------------------------------------------------------------------------- */
 
-static bool is_shadowed(struct walk *walk, struct text name, const struct operand_list *list)
+static bool is_shadowed(struct walk *walk, struct text name, struct operand_list *list)
 {
     const struct named_operator named = {.name = name, .location = -1};
+    bool sure = choose_operators(walk, &named, list);
     return user_operators(walk, &named, list, false) > 0 ||
-           call_what_may_be(walk, name, false, -1) > 0;
+           (!sure && call_what_may_be(walk, name, false, -1) > 0);
 }
 
 bool expression_is_shadowed(struct walk *walk, A_Expr *tree)
 {
     if (!is_between(tree) && list_length(tree->name) != 1)
         return false;
-    const struct operand_list list = operands_of(walk, tree);
+    struct operand_list list = operands_of(walk, tree);
     if (!is_between(tree))
         return is_shadowed(walk, text_from(strVal(linitial(tree->name))), &list);
     for (size_t i = 0; i < ARRAY_SIZE(between_operators); i++)
@@ -330,13 +367,13 @@ bool expression_is_shadowed(struct walk *walk, A_Expr *tree)
 
 bool sublink_is_shadowed(struct walk *walk, SubLink *tree)
 {
-    const struct operand_list list = operands_of_sublink(walk, tree);
+    struct operand_list list = operands_of_sublink(walk, tree);
     return is_shadowed(walk, TEXT("="), &list);
 }
 
 bool operator_is_shadowed(struct walk *walk, const char *name, uint32_t left, uint32_t right)
 {
-    struct operand_types types = {.left = left, .right = right};
-    const struct operand_list list = {&types, 1, 1};
+    struct operands pair = {.types = {.left = left, .right = right}};
+    struct operand_list list = {&pair, 1, 1};
     return is_shadowed(walk, text_from(name), &list);
 }

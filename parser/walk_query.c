@@ -134,7 +134,8 @@ static void target(struct walk *walk, struct scope *scope, ResTarget *tree, stru
     struct item_column *column = item_add_column(
         walk, out, tree->name != NULL ? text_from(tree->name) : name_of_expression(tree->val));
     uint32_t type = type_of_argument(walk, tree->val);
-    column->type = type == TYPE_LITERAL ? TYPE_TEXT : type;
+    column->literal = type == TYPE_LITERAL;
+    column->type = column->literal ? TYPE_TEXT : type;
     column->row = row_of_expression(walk, tree->val);
 }
 
@@ -292,10 +293,24 @@ static struct query_result values_select(struct walk *walk, struct scope *scope,
     struct query_result result = {.columns = item_new(walk, (struct text){0}), .cut = true};
     expressions(walk, scope, tree->valuesLists);
     int count = list_length(linitial(tree->valuesLists));
-    for (int i = 1; i <= count; i++)
-        item_add_column(walk, result.columns, arena_printf(walk->arena, "column%d", i));
+    for (int i = 0; i < count; i++)
+        item_add_column(walk, result.columns, arena_printf(walk->arena, "column%d", i + 1))->type =
+            type_of_values(walk, tree->valuesLists, i);
     sort_clause(walk, scope, tree->sortClause, result.columns);
     return result;
+}
+
+/* The type of a set operation's column; call it before `left` is changed. */
+static uint32_t type_of_both(const struct walk *walk, const struct query_result *left,
+                             const struct query_result *right, size_t at)
+{
+    if (!left->columns->columns_known || !right->columns->columns_known ||
+        at >= right->columns->column_count)
+        return TYPE_UNSURE;
+    const struct item_column *first = &left->columns->columns[at];
+    const struct item_column *second = &right->columns->columns[at];
+    return type_in_common(walk, first->literal ? TYPE_LITERAL : first->type,
+                          second->literal ? TYPE_LITERAL : second->type);
 }
 
 static struct query_result set_operation(struct walk *walk, struct scope *scope, SelectStmt *tree,
@@ -309,9 +324,11 @@ static struct query_result set_operation(struct walk *walk, struct scope *scope,
     for (size_t i = 0; i < right.columns->column_count; i++)
         casts_of_values(walk, right.columns->columns[i].type, -1);
     for (size_t i = 0; i < result.columns->column_count; i++) {
-        casts_of_values(walk, result.columns->columns[i].type, -1);
-        result.columns->columns[i].type = 0; /* either arm's */
-        result.columns->columns[i].row = NULL;
+        struct item_column *column = &result.columns->columns[i];
+        casts_of_values(walk, column->type, -1);
+        column->type = type_of_both(walk, &left, &right, i);
+        column->literal = false;
+        column->row = NULL;
     }
     sort_clause(walk, scope, tree->sortClause, result.columns);
     return result;

@@ -22,6 +22,7 @@ struct item_column {
                           what it reads has been counted where it was made */
     const struct column *column; /* of base->relation */
     uint32_t type;               /* pg_type.oid, 0 unknown */
+    bool literal;                /* text, but to another arm of a set operation still a literal */
     struct item *row;            /* its fields, where it is known to be a row */
     struct item *owner;          /* of a join's column: the entry below that has it; NULL: merged */
 };
@@ -281,10 +282,34 @@ enum {
 /* Walk the expression first: what was not walked is unsure. */
 uint32_t type_of_argument(struct walk *walk, Node *node);
 
+/* What two values become together, as the arms of UNION; either may be TYPE_LITERAL. */
+uint32_t type_in_common(const struct walk *walk, uint32_t first, uint32_t second);
+
+/* Of one column of VALUES. */
+uint32_t type_of_values(struct walk *walk, List *rows, int column);
+
 /* Of what stands in ANY (…). */
 uint32_t type_of_elements(struct walk *walk, Node *array);
 
 /* --- walk_reach.c --------------------------------------------------------------------------- */
+
+/* Pseudo-types of parameters, by oid. */
+enum {
+    TYPE_RECORD = 2249,
+    TYPE_ANY = 2276,
+    TYPE_ANYARRAY = 2277,
+    TYPE_ANYELEMENT = 2283,
+    TYPE_RECORDARRAY = 2287,
+    TYPE_ANYNONARRAY = 2776,
+    TYPE_ANYENUM = 3500,
+    TYPE_ANYRANGE = 3831,
+    TYPE_ANYMULTIRANGE = 4537,
+    TYPE_ANYCOMPATIBLEMULTIRANGE = 4538,
+    TYPE_ANYCOMPATIBLE = 5077,
+    TYPE_ANYCOMPATIBLEARRAY = 5078,
+    TYPE_ANYCOMPATIBLENONARRAY = 5079,
+    TYPE_ANYCOMPATIBLERANGE = 5080,
+};
 
 struct argument_types {
     bool known; /* false: neither types nor places */
@@ -297,30 +322,70 @@ struct operand_types {
     uint32_t left, right;
 };
 
-/* May the agent make or alter what types, casts and overloads are looked for in? Then nothing of them is
- * sure. */
+/* Does a value of one type become the other by itself? */
+enum fit { FITS_NOT = 0, FITS_PERHAPS, FITS };
+
+enum fit type_fits(const struct catalog *catalog, uint32_t from, uint32_t to);
+enum fit type_fits_pseudo(uint32_t pseudo, const struct type *from);
+
+/* What a domain is over in the end, else the type itself; NULL: not in the catalog. */
+const struct type *type_without_domains(const struct catalog *catalog, uint32_t oid);
+
+/* May `name(value)` be a field of the value? */
+bool type_may_have_fields(const struct catalog *catalog, uint32_t oid);
+
+/* May the agent make or alter what casts and overloads are looked for in? Then only what is found by its
+ * exact types is sure. */
 bool overloads_may_change(const struct walk *walk);
+
+/* Is pg_catalog searched before what users made? */
+bool builtins_are_first(struct walk *walk);
 
 struct argument_types argument_types_of(struct walk *walk, const FuncCall *call);
 
-/* Could the server choose this function or operator of a user for such arguments? `unqualified`: the
- * name is written without a schema. */
-bool function_is_reached(struct walk *walk, const struct function *function, bool unqualified,
+/* Could the server choose this function or operator of a user for such arguments? Ask first which it
+ * chooses. */
+bool function_is_reached(struct walk *walk, const struct function *function,
                          const struct argument_types *types);
-bool operator_is_reached(struct walk *walk, const struct operator *op, bool unqualified,
+bool operator_is_reached(struct walk *walk, const struct operator *op,
                          const struct operand_types *types);
 
-/* What a built-in gives; TYPE_UNSURE where a user's could be chosen. */
-uint32_t result_of_function(struct walk *walk, struct text name, bool unqualified,
+/* What a call gives; TYPE_UNSURE where that is not sure. */
+uint32_t result_of_function(struct walk *walk, struct text schema, struct text name,
                             const struct argument_types *types);
-uint32_t result_of_operator(struct walk *walk, struct text name, bool unqualified,
+uint32_t result_of_operator(struct walk *walk, struct text schema, struct text name,
                             const struct operand_types *types);
+
+/* --- walk_choice.c -------------------------------------------------------------------------- */
+
+/* One of the functions or operators of a name. */
+struct overload {
+    const uint32_t *types; /* of its parameters, one for each argument */
+    uint32_t result;
+    uint32_t function; /* pg_proc.oid */
+    size_t place;      /* of its schema on the path */
+    bool of_user;
+    enum fit fit;
+};
+
+/* The one that the server chooses for arguments of such types; false: it is not sure, or it refuses.
+ * `schema`: as it is written, or empty. */
+bool function_chosen(struct walk *walk, struct text schema, struct text name,
+                     const struct argument_types *types, struct overload *out);
+bool operator_chosen(struct walk *walk, struct text schema, struct text name,
+                     const struct operand_types *types, struct overload *out);
 
 /* --- walk_operator.c ------------------------------------------------------------------------ */
 
-/* The pairs of values that an operator is applied to. */
+/* Values that an operator is applied to. */
+struct operands {
+    struct operand_types types;
+    bool chosen;        /* it is sure by which operator: */
+    struct overload by;
+};
+
 struct operand_list {
-    struct operand_types *items; /* none: of any type */
+    struct operands *items; /* none: of any type */
     size_t count, capacity;
 };
 

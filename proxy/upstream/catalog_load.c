@@ -39,7 +39,8 @@ static const struct {
 
     {"types", read_types,
      "SELECT oid, typnamespace, typname, typtype, typbasetype, typelem, "
-     "  typinput = 'pg_catalog.array_in'::regproc, typrelid, typinput::oid "
+     "  typinput = 'pg_catalog.array_in'::regproc, typrelid, typinput::oid, typcategory, typispreferred, "
+     "  typarray "
      "FROM pg_catalog.pg_type ORDER BY oid"},
 
     {"ranges", read_ranges,

@@ -87,6 +87,9 @@ static void read_type(struct reading *reading, const PGresult *result, int row)
         .is_array = is_array,
         .relation = row_oid(reading, result, row, 7),
         .user_input = is_user_function(reading, row_oid(reading, result, row, 8)),
+        .category = row_char(result, row, 9),
+        .preferred = row_bool(result, row, 10),
+        .array = row_oid(reading, result, row, 11),
     };
 }
 
