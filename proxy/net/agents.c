@@ -13,6 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { RATE_SPANS = 6, LAST_VERDICT_SIZE = 8, LAST_ACTIONS_SIZE = 160 };
+
+static const int64_t span_us = 10 * (int64_t)1000000;
+
 struct entry {
     char *name;
     int64_t sessions;
@@ -20,6 +24,11 @@ struct entry {
     bool paused;
     struct instant paused_at;
     char *paused_by;
+    int64_t counts[RATE_SPANS]; /* statements of each span … */
+    int64_t spans[RATE_SPANS];  /* … and which span it was */
+    char verdict[LAST_VERDICT_SIZE];
+    char actions[LAST_ACTIONS_SIZE];
+    struct instant last_at;
     struct entry *next;
 };
 
@@ -142,7 +151,35 @@ void agents_pause(struct agents *agents, struct text name, bool paused, struct t
     pthread_mutex_unlock(&agents->mutex);
 }
 
-void agents_describe(struct agents *agents, struct arena *arena, struct review_agent *agent)
+void agents_note(struct agents *agents, struct text name, struct text verdict, struct text actions,
+                 struct instant now)
+{
+    struct text words = text_cut(actions, LAST_ACTIONS_SIZE - 1);
+    int64_t span = now.us / span_us;
+    pthread_mutex_lock(&agents->mutex);
+    struct entry *entry = find(agents, name);
+    size_t at = (size_t)(span % RATE_SPANS);
+    if (entry->spans[at] != span)
+        entry->counts[at] = 0;
+    entry->spans[at] = span;
+    entry->counts[at]++;
+    snprintf(entry->verdict, sizeof entry->verdict, "%.*s", TEXT_ARGS(verdict));
+    snprintf(entry->actions, sizeof entry->actions, "%.*s", TEXT_ARGS(words));
+    entry->last_at = now;
+    pthread_mutex_unlock(&agents->mutex);
+}
+
+static int64_t last_minute(const struct entry *entry, struct instant now)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < RATE_SPANS; i++)
+        if (now.us / span_us - entry->spans[i] < RATE_SPANS)
+            sum += entry->counts[i];
+    return sum;
+}
+
+void agents_describe(struct agents *agents, struct arena *arena, struct review_agent *agent,
+                     struct instant now)
 {
     pthread_mutex_lock(&agents->mutex);
     const struct entry *entry = find(agents, agent->name);
@@ -151,6 +188,10 @@ void agents_describe(struct agents *agents, struct arena *arena, struct review_a
     agent->paused = entry->paused;
     agent->paused_at = entry->paused_at;
     agent->paused_by = arena_text(arena, text_from(entry->paused_by));
+    agent->statements_per_minute = last_minute(entry, now);
+    agent->last_verdict = arena_text(arena, text_from(entry->verdict));
+    agent->last_actions = arena_text(arena, text_from(entry->actions));
+    agent->last_at = entry->last_at;
     pthread_mutex_unlock(&agents->mutex);
 }
 

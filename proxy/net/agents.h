@@ -29,8 +29,13 @@ bool agents_paused(struct agents *agents, struct text name, struct instant *at);
 void agents_pause(struct agents *agents, struct text name, bool paused, struct text by,
                   struct instant now);
 
-/* Fills in counts and pause for agent->name. */
-void agents_describe(struct agents *agents, struct arena *arena, struct review_agent *agent);
+/* A statement of this agent has been judged. */
+void agents_note(struct agents *agents, struct text name, struct text verdict, struct text actions,
+                 struct instant now);
+
+/* Fills in counts, pause and the last statement for agent->name. */
+void agents_describe(struct agents *agents, struct arena *arena, struct review_agent *agent,
+                     struct instant now);
 
 struct cancel_key {
     uint32_t pid;

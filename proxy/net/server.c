@@ -95,6 +95,8 @@ bool server_draining(struct server *server) { return atomic_load(&server->draini
 
 bool server_audit(struct server *server, const struct audit_record *record)
 {
+    if (record->event == AUDIT_STATEMENT && record->agent.size > 0)
+        agents_note(server->agents, record->agent, record->verdict, record->actions, record->time);
     bool written = audit_sink_write(server->audit, record);
     if (atomic_exchange(&server->audit_failing, !written) == written)
         notifier_tell(server->notifier, &(struct notice){.event = written ? NOTIFY_AUDIT_WORKING
@@ -188,7 +190,7 @@ static const struct review_agent *review_agents(void *context, struct arena *are
         agents[i].name = arena_text(arena, agent->name);
         agents[i].policy = arena_text(arena, agent->policy->name);
         agents[i].upstream = arena_text(arena, agent->upstream->name);
-        agents_describe(server->agents, arena, &agents[i]);
+        agents_describe(server->agents, arena, &agents[i], clock_now());
     }
     *count = configuration->agent_count;
     configuration_release(configuration);

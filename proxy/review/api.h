@@ -20,6 +20,10 @@ struct review_agent {
     bool paused;
     struct instant paused_at;
     struct text paused_by;
+    int64_t statements_per_minute; /* of the last minute */
+    struct text last_verdict;      /* "allow", "hold", "reject"; empty: none yet */
+    struct text last_actions;      /* "select shop.orders" */
+    struct instant last_at;
 };
 
 /* What the rest of the process offers; all safe to call from the review thread. */

@@ -259,5 +259,16 @@ void agent_json(struct json_out *json, const struct review_agent *agent)
     json_key_bool(json, "paused", agent->paused);
     key_instant(json, "paused_at", agent->paused ? agent->paused_at : (struct instant){0});
     key_text_or_null(json, "paused_by", agent->paused ? agent->paused_by : TEXT(""));
+    json_key_int(json, "statements_per_minute", agent->statements_per_minute);
+    json_key(json, "last");
+    if (agent->last_verdict.size > 0) {
+        json_open(json, '{');
+        json_key_text(json, "verdict", agent->last_verdict);
+        json_key_text(json, "actions", agent->last_actions);
+        key_instant(json, "at", agent->last_at);
+        json_close(json, '}');
+    } else {
+        json_null(json);
+    }
     json_close(json, '}');
 }

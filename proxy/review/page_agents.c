@@ -46,6 +46,21 @@ static void holds_cell(struct page *page, const struct review_agent *agent)
         html(&page->out, "<td data-l=\"On hold\">0</td>\n");
 }
 
+static void last_cell(struct page *page, const struct review_agent *agent)
+{
+    struct buffer *out = &page->out;
+    html(out, "<td class=\"full\" data-l=\"Last\">");
+    if (agent->last_verdict.size > 0) {
+        html(out, "<span class=\"tag %.*s\">%.*s</span> %.*s <small>",
+             TEXT_ARGS(agent->last_verdict), TEXT_ARGS(agent->last_verdict),
+             TEXT_ARGS(agent->last_actions));
+        page_ago(page, agent->last_at);
+        html(out, "</small></td>\n");
+    } else {
+        html(out, "<small>none yet</small></td>\n");
+    }
+}
+
 static void switch_cell(struct page *page, const struct review_agent *agent)
 {
     const char *action = agent->paused ? "resume" : "pause";
@@ -62,9 +77,10 @@ static void agent_row(struct page *page, const struct review_agent *agent)
     struct text path = html_path(page->arena, agent->name);
     html(&page->out, "<tr id=\"%.*s\">\n", TEXT_ARGS(path));
     name_cell(page, agent);
-    html(&page->out, "<td data-l=\"Sessions\">%ld</td>\n<td data-l=\"Waiting\">%ld</td>\n",
-         (long)agent->sessions, (long)agent->waiting);
+    html(&page->out, "<td data-l=\"Sessions\">%ld</td>\n<td data-l=\"Per minute\">%ld</td>\n",
+         (long)agent->sessions, (long)agent->statements_per_minute);
     holds_cell(page, agent);
+    last_cell(page, agent);
     switch_cell(page, agent);
     html(&page->out, "</tr>\n");
 }
@@ -82,8 +98,8 @@ static void answer_agents(struct exchange *exchange)
          "cancelled, and its sessions end. Times are UTC.</p></div>\n"
          "<table class=\"list agents\" data-part=\"agents\">\n<caption class=\"vh\">Agents and their "
          "sessions</caption>\n<thead><tr><th scope=\"col\">Agent</th><th scope=\"col\">Sessions"
-         "</th><th scope=\"col\">Waiting</th><th scope=\"col\">On hold</th><th scope=\"col\">"
-         "<span class=\"vh\">Pause or resume</span></th></tr></thead>\n<tbody>\n");
+         "</th><th scope=\"col\">Per minute</th><th scope=\"col\">On hold</th>"
+         "<th scope=\"col\">Last statement</th><th scope=\"col\"><span class=\"vh\">Pause or resume</span></th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < count; i++)
         if (agent_is_visible(exchange->approver, &agents[i]))
             agent_row(&page, &agents[i]);

@@ -171,6 +171,23 @@ static void what_next(struct page *page, const struct summary *summary)
     html(out, "</p>\n");
 }
 
+/* A line breaks between its parts only. */
+static void button_words(struct buffer *out, struct text words)
+{
+    size_t start = 0;
+    for (size_t at = 0; at <= words.size; at++) {
+        bool ends = at == words.size || (at + 1 < words.size && words.bytes[at + 1] == ' ' &&
+                                         (words.bytes[at] == ',' || words.bytes[at] == ':'));
+        if (!ends)
+            continue;
+        size_t end = at < words.size ? at + 1 : at;
+        html(out, start > 0 ? " <span class=\"together\">%.*s</span>"
+                            : "<span class=\"together\">%.*s</span>",
+             (int)(end - start), words.bytes + start);
+        start = end < words.size ? end + 1 : end;
+    }
+}
+
 static void release_form(struct page *page, const struct summary *summary)
 {
     struct buffer *out = &page->out;
@@ -178,9 +195,9 @@ static void release_form(struct page *page, const struct summary *summary)
     html(out, "<form method=\"post\" action=\"/holds/%ld/release\">\n", (long)summary->hold->id);
     shown_digest(page, summary->hold);
     confirm_field(page, summary);
-    html(out, summary->loses ? "<button class=\"go lose wide\" aria-describedby=\"next\">%.*s"
-                             : "<button class=\"go wide\" aria-describedby=\"next\">%.*s",
-         TEXT_ARGS(button));
+    html(out, summary->loses ? "<button class=\"go lose wide\" aria-describedby=\"next\">"
+                             : "<button class=\"go wide\" aria-describedby=\"next\">");
+    button_words(out, button);
     html(out, "</button>\n");
     what_next(page, summary);
     html(out, "</form>\n");

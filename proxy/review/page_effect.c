@@ -175,8 +175,8 @@ static void objects(struct page *page, const struct summary *summary)
 static void locks(struct page *page, const struct effect *effect)
 {
     struct buffer *out = &page->out;
-    if (effect->lock_count == 0)
-        return;
+    if (effect->lock_count == 0 || effect->object_count == 0)
+        return; /* writing rows takes what writing rows takes */
     html(out, "<details><summary>Locks it takes while it runs (%ld)</summary>\n<ul>",
          (long)effect->lock_count);
     for (size_t i = 0; i < effect->lock_count && i < LINES_MAX; i++)

@@ -163,8 +163,8 @@ void part_state(struct page *page, const struct summary *summary)
               "It was not sent again in time, and nothing ran.");
         return;
     case HOLD_DRIFTED:
-        ended(page, hold, NOTICE_BAD, ICON_WARNING, "Not run: the effect had changed",
-              "Nothing was committed.");
+        ended(page, hold, NOTICE_BAD, ICON_WARNING, "Drifted",
+              "The effect had changed since the release, so nothing was committed.");
         return;
     case HOLD_FAILED:
         ended(page, hold, NOTICE_BAD, ICON_CROSS, "Failed when it ran",

@@ -230,9 +230,8 @@ static void object_headline(const struct summary *summary, struct arena *arena,
                             const struct effect_object *object, struct buffer *out)
 {
     enum deed deed = deed_of_change(object->change);
-    html(out, "%s %.*s <code>", deed_word(deed, summary->tense), TEXT_ARGS(object->kind));
-    html_name(out, object->name);
-    html(out, "</code>");
+    html(out, "%s %.*s <code>%.*s</code>", deed_word(deed, summary->tense),
+         TEXT_ARGS(object->kind), TEXT_ARGS(object->name));
     if (object->rows > 0 && (deed == DEED_DROP || deed == DEED_EMPTY)) {
         struct text rows = rows_words(arena, object->rows);
         html(out, " with <b class=\"%s\">%.*s</b>", deed_class(deed), TEXT_ARGS(rows));
@@ -243,10 +242,9 @@ static void line_headline(const struct summary *summary, struct arena *arena, st
 {
     const struct change_line *line = &summary->lines[0];
     struct text rows = rows_words(arena, line->rows);
-    html(out, "%s <b class=\"%s\">%.*s</b> %s <code>", deed_word(line->deed, summary->tense),
-         deed_class(line->deed), TEXT_ARGS(rows), line->deed == DEED_INSERT ? "into" : "of");
-    html_name(out, line->table->table);
-    html(out, "</code>");
+    html(out, "%s <b class=\"%s\">%.*s</b> %s <code>%.*s</code>",
+         deed_word(line->deed, summary->tense), deed_class(line->deed), TEXT_ARGS(rows),
+         line->deed == DEED_INSERT ? "into" : "of", TEXT_ARGS(line->table->table));
 }
 
 static void unknown_headline(const struct summary *summary, struct arena *arena, struct buffer *out)
@@ -486,11 +484,15 @@ static struct text kinds_words(const struct summary *summary, struct arena *aren
 static struct text totals_but(const struct summary *summary, struct arena *arena, enum deed but,
                               struct text words)
 {
+    bool first = true;
     for (enum deed deed = DEED_DELETE; deed <= DEED_INSERT; deed++)
-        if (deed != but && summary->totals[deed] > 0)
-            words = arena_printf(arena, "%.*s%s%s %.*s", TEXT_ARGS(words),
-                                 words.size > 0 ? ", " : "", deed_word(deed, BARE),
+        if (deed != but && summary->totals[deed] > 0) {
+            words = arena_printf(arena, "%.*s%s%ss %.*s", TEXT_ARGS(words),
+                                 words.size == 0 ? "" : first ? "; " : ", ",
+                                 deed_word(deed, BARE),
                                  TEXT_ARGS(number_words(arena, summary->totals[deed])));
+            first = false;
+        }
     return words;
 }
 

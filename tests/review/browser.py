@@ -8,6 +8,7 @@ import os
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.common.exceptions import StaleElementReferenceException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import WebDriverWait
 
@@ -109,9 +110,16 @@ class Browser:
         field.send_keys(words)
 
     def click(self, selector):
-        element = self.one(selector)
-        self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
-        element.click()
+        """The page may put a new element in its place at any moment: then that one."""
+        for tries in range(5):
+            try:
+                element = self.one(selector)
+                self.run("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", element)
+                element.click()
+                break
+            except StaleElementReferenceException:
+                if tries == 4:
+                    raise
         self.read_log()
 
     def sign_in(self, name, password=None):

@@ -11,14 +11,14 @@
     return Math.floor(seconds / unit[0]) + " " + unit[1];
   }
 
-  function tick() {
+  function tick(page) {
     const now = Date.now();
-    document.querySelectorAll("[data-until]").forEach(function (node) {
+    page.querySelectorAll("[data-until]").forEach(function (node) {
       const seconds = Math.floor((Date.parse(node.dataset.until) - now) / 1000);
       node.textContent = seconds > 0 ? span(seconds) + " left" : "no time left";
       node.className = seconds < 300 ? "soon" : "";
     });
-    document.querySelectorAll("[data-since]").forEach(function (node) {
+    page.querySelectorAll("[data-since]").forEach(function (node) {
       const seconds = Math.floor((now - Date.parse(node.dataset.since)) / 1000);
       node.textContent = seconds > 0 ? span(seconds) + " ago" : "just now";
     });
@@ -31,6 +31,8 @@
   }
 
   function put(page) {
+    tick(page); /* so that time alone is no difference */
+    tick(document);
     document.querySelectorAll("[data-part]").forEach(function (part) {
       const fresh = page.querySelector("[data-part=" + part.dataset.part + "]");
       if (fresh && !part.isEqualNode(fresh) && !isTyped(part)) {
@@ -43,7 +45,6 @@
     if (title) {
       document.title = title.textContent;
     }
-    tick();
   }
 
   let asking = false;
@@ -73,16 +74,12 @@
       });
   }
 
-  let connected = false;
   const events = new EventSource("/events");
   events.addEventListener("change", refresh);
   events.addEventListener("open", function () {
-    if (connected) {
-      refresh(); /* something may have been missed */
-    }
-    connected = true;
     main.dataset.connected = "yes";
+    refresh(); /* what changed before it listened */
   });
   events.addEventListener("error", function () { main.dataset.connected = "no"; });
-  setInterval(tick, 1000);
+  setInterval(function () { tick(document); }, 1000);
 })();
