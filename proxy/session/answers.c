@@ -1,6 +1,8 @@
 /* answers.c - see answers.h. Every text goes in as a quoted literal. */
 #include "proxy/session/answers.h"
 
+#include "rules/prompt.h"
+
 static void literal(struct buffer *sql, struct text text)
 {
     buffer_append_byte(sql, '\'');
@@ -79,12 +81,16 @@ static bool may_execute(const struct policy *policy, const struct template *temp
 static struct text template_in_words(struct arena *arena, const struct template *template)
 {
     struct text words = template->description;
-    if (template->hold)
-        words = arena_printf(arena, "%.*s%sA person must approve each run.", TEXT_ARGS(words),
-                             words.size > 0 ? " " : "");
+    bool ended = words.size == 0 || words.bytes[words.size - 1] == '.';
+    if (template->hold) {
+        words = arena_printf(arena, "%.*s%s%sA person must approve each run.", TEXT_ARGS(words),
+                             ended ? "" : ".", words.size > 0 ? " " : "");
+        ended = true;
+    }
     if (template->max_rows != LIMIT_NONE)
-        words = arena_printf(arena, "%.*s%sAt most %lld rows.", TEXT_ARGS(words),
-                             words.size > 0 ? " " : "", (long long)template->max_rows);
+        words = arena_printf(arena, "%.*s%s%sAt most %lld row%s.", TEXT_ARGS(words), ended ? "" : ".",
+                             words.size > 0 ? " " : "", (long long)template->max_rows,
+                             template->max_rows == 1 ? "" : "s");
     return words;
 }
 
@@ -103,38 +109,14 @@ static void show_templates(struct judged *judged)
     table_end(&table, judged, 3);
 }
 
-static void show_policy_templates(struct judged *judged, struct table *table)
-{
-    const struct policy *policy = judged->view.policy;
-    for (size_t i = 0; i < policy->template_count; i++) {
-        const struct template *template = &policy->templates[i];
-        if (!may_execute(policy, template))
-            continue;
-        const struct text row[] = {
-            arena_printf(&judged->arena, "template: EXECUTE %.*s", TEXT_ARGS(template->rule_text)),
-            template_in_words(&judged->arena, template)};
-        table_row(table, row, ARRAY_SIZE(row));
-    }
-}
-
 static void show_policy(struct judged *judged)
 {
-    const struct policy *policy = judged->view.policy;
-    struct table table = table_begin("rule, message");
-    for (size_t i = 0; i < policy->rule_count; i++) {
-        const struct text row[] = {policy->rules[i].text, policy->rules[i].message};
-        table_row(&table, row, ARRAY_SIZE(row));
-    }
-    for (size_t i = 0; i < policy->hidden_count; i++) {
-        const struct text row[] = {
-            arena_printf(&judged->arena, "never: %.*s", TEXT_ARGS(policy->hidden[i].source)),
-            TEXT("This column is hidden from you.")};
-        table_row(&table, row, ARRAY_SIZE(row));
-    }
-    show_policy_templates(judged, &table);
-    const struct text last[] = {TEXT("everything else is rejected"), TEXT("")};
-    table_row(&table, last, ARRAY_SIZE(last));
-    table_end(&table, judged, ARRAY_SIZE(last));
+    size_t count;
+    const struct text *lines = policy_prompt(&judged->arena, judged->view.policy, &count);
+    struct table table = table_begin("policy");
+    for (size_t i = 0; i < count; i++)
+        table_row(&table, &lines[i], 1);
+    table_end(&table, judged, 1);
 }
 
 void answers_rewrite(struct judged *judged)
@@ -159,25 +141,35 @@ static struct text next_step(struct arena *arena, const struct hold *hold)
 {
     switch (hold->state) {
     case HOLD_PENDING:
-        return TEXT("wait for a person; do not send it again");
+        return arena_printf(arena,
+                            "Wait for a person, and tell the user. Do not send it again. EXECUTE "
+                            "pgwicket_hold(%lld) gives the result once it is released.",
+                            (long long)hold->id);
     case HOLD_RELEASED:
-        return arena_printf(arena, "run EXECUTE pgwicket_hold(%lld)", (long long)hold->id);
+        return arena_printf(arena, "Run EXECUTE pgwicket_hold(%lld) now.", (long long)hold->id);
     case HOLD_REFUSED:
-        return TEXT("act on the reason, or report it to the user");
+        return TEXT("Do not send it again. Act on the reason, or report it to the user.");
     case HOLD_RUNNING:
-        return TEXT("it is running in a session; its COMMIT decides");
+        return TEXT("Nothing: it is running in a session, whose COMMIT decides.");
     case HOLD_UNKNOWN:
-        return TEXT("report to the user that its end is not known");
-    case HOLD_NONE:
+        return TEXT("Do not run it again: it may have changed the data. Report it to the user.");
     case HOLD_EXECUTED:
+        return TEXT("Nothing: it is done.");
     case HOLD_EXPIRED:
     case HOLD_LAPSED:
+        return TEXT("Ask the user whether it is still wanted; only then send the statement again.");
     case HOLD_DRIFTED:
+        return hold->replaced_by == 0
+                   ? TEXT("Nothing: the data had changed, and nothing was run.")
+                   : arena_printf(arena, "The data had changed: hold %lld stands for it now.",
+                                  (long long)hold->replaced_by);
     case HOLD_FAILED:
+        return TEXT("Nothing was changed. Act on the reason, or report it to the user.");
+    case HOLD_NONE:
     case HOLD_STATE_COUNT:
         break;
     }
-    return TEXT("nothing: it is over");
+    return TEXT("Nothing.");
 }
 
 void answers_rewrite_holds(struct judged *judged, struct hold *const *holds, size_t count)

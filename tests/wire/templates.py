@@ -326,7 +326,7 @@ def test_show_tells_what_there_is():
         names = [r[0].decode() for r in rows]
         check("set_note" in names and "not_for_you" not in names, str(names))
         rows = [a.values() for a in c.run(pgwire.query("SHOW pgwicket.policy")) if a.kind == "D"]
-        check(any(b"EXECUTE set_note(" in r[0] and b"Writes one note" in r[1] for r in rows), str(rows))
+        check(any(b"EXECUTE set_note(" in r[0] and b"Writes one note" in r[0] for r in rows), str(rows))
 
 
 def test_the_audit_log_names_the_template_and_no_value():
