@@ -137,6 +137,9 @@ struct action {
     /* The catalog knows no such object; under introspection: allow the server's own error answers. */
     bool unresolved;
 
+    /* VERB_DROP of what CASCADE reaches, which the text does not tell. */
+    bool cascade;
+
     /* Only because a name without a schema could mean this object, too. */
     bool candidate;
 
@@ -171,6 +174,14 @@ enum statement_kind {
     STATEMENT_LISTEN,
     STATEMENT_CODE,        /* CALL, DO: may contain COMMIT */
     STATEMENT_UTILITY,     /* everything else */
+};
+
+/* Statements about objects that run nothing but what their actions say, and leave nothing behind when
+ * they are rolled back. */
+enum ddl {
+    DDL_NONE = 0,
+    DDL_OBJECTS,  /* CREATE, ALTER, DROP, COMMENT, GRANT, … */
+    DDL_TRUNCATE,
 };
 
 /* A change or reading of a setting, in any spelling (SET, SET LOCAL, RESET, set_config, SHOW). */
@@ -233,6 +244,7 @@ struct shape {
     int64_t hold;              /* EXECUTE pgwicket_hold(N): N; 0 otherwise */
     struct text pgwicket_show; /* SHOW pgwicket.X: "X"; empty otherwise */
 
+    enum ddl ddl;
     unsigned changes;          /* CHANGES_* */
     bool explain_analyze;      /* EXPLAIN ANALYZE in effect, as the server computes it */
     bool returns_rows;         /* its reply has DataRows (SELECT, RETURNING, SHOW, EXPLAIN, FETCH) */

@@ -326,7 +326,7 @@ void walk_alter_domain(struct walk *walk, Node *node)
         break;
     case 'X':
         if (statement->behavior == DROP_CASCADE)
-            act_on_none(walk, VERB_DROP);
+            act_on_none(walk, VERB_DROP)->cascade = true;
         break;
     default:
         walk_unknown(walk, "ALTER DOMAIN", T_AlterDomainStmt, -1);

@@ -36,7 +36,7 @@ static void drop_cascades(struct walk *walk, DropBehavior behavior)
 {
     changes(walk, CHANGES_OBJECTS);
     if (behavior == DROP_CASCADE)
-        act_on_none(walk, VERB_DROP);
+        act_on_none(walk, VERB_DROP)->cascade = true;
 }
 
 void walk_drop(struct walk *walk, Node *node)
@@ -103,7 +103,8 @@ void walk_drop_user_mapping(struct walk *walk, Node *node)
 void walk_drop_owned(struct walk *walk, Node *node)
 {
     act_on_roles(walk, VERB_DROP, ((DropOwnedStmt *)node)->roles);
-    drop_cascades(walk, DROP_CASCADE);
+    act_on_none(walk, VERB_DROP);
+    changes(walk, CHANGES_OBJECTS);
 }
 
 void walk_reassign_owned(struct walk *walk, Node *node)

@@ -8,6 +8,8 @@
 
 #include "proxy/base/invariant.h"
 
+#include <string.h>
+
 #define FIRST_STATEMENT T_RawStmt
 
 #define ON(tag) [(tag)-FIRST_STATEMENT]
@@ -129,6 +131,64 @@ walk_handler *walk_utility_handler(NodeTag tag)
     return tag >= FIRST_STATEMENT && index < ARRAY_SIZE(handlers) ? handlers[index] : NULL;
 }
 
+/* CREATE FUNCTION has its language look at the body; these two do not run any of it. */
+static bool has_plain_body(const CreateFunctionStmt *statement)
+{
+    static const char *const languages[] = {"sql", "plpgsql"};
+    const DefElem *language = option_last(statement->options, "language");
+
+    if (language == NULL || language->arg == NULL || !IsA(language->arg, String))
+        return language == NULL && statement->sql_body != NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(languages); i++)
+        if (strcmp(strVal(language->arg), languages[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Roles and databases are not among them: they are of the whole server. */
+static enum ddl ddl_of(const Node *statement)
+{
+    switch (nodeTag(statement)) {
+    case T_TruncateStmt:
+        return DDL_TRUNCATE;
+    case T_CreateFunctionStmt:
+        return has_plain_body((const CreateFunctionStmt *)statement) ? DDL_OBJECTS : DDL_NONE;
+    case T_AlterDefaultPrivilegesStmt:
+    case T_AlterDomainStmt:
+    case T_AlterEnumStmt:
+    case T_AlterFunctionStmt:
+    case T_AlterObjectSchemaStmt:
+    case T_AlterOwnerStmt:
+    case T_AlterPolicyStmt:
+    case T_AlterSeqStmt:
+    case T_AlterStatsStmt:
+    case T_AlterTableStmt:
+    case T_CommentStmt:
+    case T_CompositeTypeStmt:
+    case T_CreateDomainStmt:
+    case T_CreateEnumStmt:
+    case T_CreatePolicyStmt:
+    case T_CreateSchemaStmt:
+    case T_CreateSeqStmt:
+    case T_CreateStatsStmt:
+    case T_CreateStmt:
+    case T_CreateTableAsStmt:
+    case T_CreateTrigStmt:
+    case T_DropOwnedStmt:
+    case T_DropStmt:
+    case T_GrantRoleStmt:
+    case T_GrantStmt:
+    case T_IndexStmt:
+    case T_ReassignOwnedStmt:
+    case T_RenameStmt:
+    case T_RuleStmt:
+    case T_ViewStmt:
+        return DDL_OBJECTS;
+    default:
+        return DDL_NONE;
+    }
+}
+
 /* Drafted relations (walk_table.c) have no number unless they stand for one that exists. */
 static bool is_draft_of_nothing(const struct action *action)
 {
@@ -167,6 +227,7 @@ void walk_utility(struct walk *walk, Node *statement)
         walk_unknown(walk, "statement", (int)nodeTag(statement), -1);
         return;
     }
+    walk->shape->ddl = ddl_of(statement);
     if (!walk_enter(walk))
         return;
     handler(walk, statement);

@@ -18,7 +18,8 @@ bool is_catalog_call(const struct action *action)
            text_starts_with(action->reason, "catalog");
 }
 
-static bool verb_is_undone(const struct decide_context *context, const struct action *action)
+static bool verb_is_undone(const struct decide_context *context, enum ddl ddl,
+                           const struct action *action)
 {
     switch (action->verb) {
     case VERB_SELECT:
@@ -34,6 +35,8 @@ static bool verb_is_undone(const struct decide_context *context, const struct ac
         return true;
     case VERB_CALL:
         return context->policy->introspection && is_catalog_call(action);
+    case VERB_CODE:
+        return ddl != DDL_NONE; /* it is written down, not run */
     case VERB_NONE:
     case VERB_EXECUTE:
     case VERB_LOCK:
@@ -41,7 +44,6 @@ static bool verb_is_undone(const struct decide_context *context, const struct ac
     case VERB_LISTEN:
     case VERB_NOTIFY:
     case VERB_MAINTAIN:
-    case VERB_CODE:
     case VERB_COPY_FILE:
     case VERB_COUNT:
         break;
@@ -51,11 +53,12 @@ static bool verb_is_undone(const struct decide_context *context, const struct ac
 
 bool statement_is_rehearsable(const struct decide_context *context, const struct shape *shape)
 {
-    if (shape->not_in_block || shape->kind == STATEMENT_CODE || shape->kind == STATEMENT_TWO_PHASE)
+    if (shape->not_in_block || shape->kind == STATEMENT_CODE || shape->kind == STATEMENT_TWO_PHASE ||
+        (shape->kind == STATEMENT_UTILITY && shape->ddl == DDL_NONE))
         return false;
     for (size_t i = 0; i < shape->action_count; i++) {
         const struct relation *relation = shape->actions[i].relation;
-        if (!verb_is_undone(context, &shape->actions[i]) ||
+        if (!verb_is_undone(context, shape->ddl, &shape->actions[i]) ||
             (relation != NULL && relation->kind == 'f'))
             return false;
     }

@@ -366,6 +366,14 @@ static void reject_statement(struct decision *out, enum condition failed, struct
     close_limits(out);
 }
 
+bool decision_lists_cascade(const struct decision *out)
+{
+    for (size_t i = 0; i < out->action_count; i++)
+        if (out->actions[i].listed)
+            return true;
+    return false;
+}
+
 static bool every_hold_is_vouched_for(const struct decision *out)
 {
     for (size_t i = 0; i < out->action_count; i++)
@@ -402,10 +410,29 @@ static void check_form(const struct decide_context *context, const struct shape 
     else if (is_held && is_wrapper(shape->kind))
         reject_statement(out, CONDITION_HELD_FORM, TEXT(""));
     else if (is_held && !executes_template(context->policy, shape) &&
-             !is_rehearsable(context, shape, out) && !every_hold_is_vouched_for(out))
+             !is_rehearsable(context, shape, out) &&
+             (decision_lists_cascade(out) || !every_hold_is_vouched_for(out)))
         reject_statement(out, CONDITION_UNREHEARSABLE, TEXT(""));
     else if (shape->kind == STATEMENT_EXPLAIN)
         close_limits(out);
+}
+
+/* What CASCADE drops is `drop` on `*`, or held with the statement if a rehearsal lists it (spec 3.1). */
+static void hold_cascades(struct action_decision *decisions, size_t count)
+{
+    const struct action_decision *held = NULL;
+    for (size_t i = 0; i < count && held == NULL; i++)
+        if (decisions[i].verdict == VERDICT_HOLD && !decisions[i].action->cascade)
+            held = &decisions[i];
+    for (size_t i = 0; i < count && held != NULL; i++) {
+        struct action_decision *decision = &decisions[i];
+        if (!decision->action->cascade || decision->failed != CONDITION_NO_RULE)
+            continue;
+        decision->verdict = VERDICT_HOLD;
+        decision->rule = held->rule;
+        decision->failed = CONDITION_NONE;
+        decision->listed = true;
+    }
 }
 
 static const struct action_decision *decide_actions(struct matching matching,
@@ -420,6 +447,7 @@ static const struct action_decision *decide_actions(struct matching matching,
                                                   : &implied->actions[i - shape->action_count];
         decide_action(&matching, &decisions[i]);
     }
+    hold_cascades(decisions, shape->action_count + implied->count);
     return decisions;
 }
 

@@ -67,6 +67,8 @@ struct action_decision {
     struct text column;          /* CONDITION_HIDDEN, COLUMNS, NOT_COLUMNS, INTROSPECTION: which */
     int64_t open_rows;           /* max_rows still to be enforced; LIMIT_NONE if none or proven */
     double open_cost;            /* max_cost still to be asked for; < 0 if none */
+    bool listed;                 /* held by another action's rule, because its rehearsal tells what
+                                  CASCADE reaches */
     bool implicit;               /* needed no rule (harmless function, catalog column, …) */
 };
 
@@ -108,6 +110,9 @@ struct decide_context {
 /* `out` and what it points at live in `arena` and refer to shape and policy. */
 void decide(struct arena *arena, const struct decide_context *context, const struct shape *shape,
             const struct numbers *numbers, struct decision *out);
+
+/* Is it held only as far as a rehearsal tells what CASCADE drops? */
+bool decision_lists_cascade(const struct decision *decision);
 
 /* What became of one rule in the search for an action's verdict; for `judge --explain`. */
 struct rule_outcome {

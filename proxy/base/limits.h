@@ -92,6 +92,10 @@ enum {
      * table that a statement reaches. */
     LIMIT_EFFECT_BYTES = 2 * 1024 * 1024,
 
+    /* Objects that one statement makes, changes or drops and that are shown: more is no longer read, and
+     * each is compared with all others. */
+    LIMIT_CHANGED_OBJECTS = 2000,
+
     /* Notices of a rehearsal that are shown. */
     LIMIT_REHEARSAL_NOTICES = 20,
 

@@ -146,8 +146,8 @@ static void print_object(FILE *out, const json_t *object)
     print_if_any(out, " ", object, "kind");
     print_if_any(out, " ", object, "name");
     if (json_is_integer(json_object_get(object, "rows")))
-        fprintf(out, ", %" PRId64 " row%s lost", number(object, "rows"),
-                number(object, "rows") == 1 ? "" : "s");
+        fprintf(out, ", %" PRId64 " row%s%s", number(object, "rows"),
+                number(object, "rows") == 1 ? "" : "s", is_lost(change) ? " lost" : "");
     if (number(object, "bytes") > 0)
         print_size(out, number(object, "bytes"));
     print_if_any(out, ", ", object, "via");

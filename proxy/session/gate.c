@@ -30,8 +30,9 @@ static const uint32_t edges[GATE_STATE_COUNT] = { /* bit n: may become state n *
     [GATE_RUN_UNDO] = 1u << GATE_SETTINGS | 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_SETTLE] = 1u << GATE_NONE,
     [GATE_SETTINGS] = 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
-    [GATE_REHEARSE] = 1u << GATE_REHEARSE_UNDO | 1u << GATE_RUN | 1u << GATE_STORE | 1u << GATE_NONE,
-    [GATE_REHEARSE_UNDO] = 1u << GATE_REHEARSE | 1u << GATE_NONE,
+    [GATE_REHEARSE] = 1u << GATE_REHEARSE | 1u << GATE_REHEARSE_UNDO | 1u << GATE_RUN |
+                      1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_REHEARSE_UNDO] = 1u << GATE_REHEARSE | 1u << GATE_RUN | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_STORE] = 1u << GATE_LEAVE | 1u << GATE_WAIT | 1u << GATE_CLAIM | 1u << GATE_NONE,
     [GATE_LEAVE] = 1u << GATE_WAIT | 1u << GATE_CLAIM | 1u << GATE_NONE,
     [GATE_WAIT] = 1u << GATE_CLAIM | 1u << GATE_NONE,
@@ -596,6 +597,12 @@ void gate_row(struct session *s, enum injected_purpose purpose, struct text body
         break;
     case PURPOSE_SNAPSHOT:
         measuring_snapshot(s, body);
+        break;
+    case PURPOSE_OBJECTS:
+        measuring_objects(s, body);
+        break;
+    case PURPOSE_LOSSES:
+        measuring_losses(s, body);
         break;
     case PURPOSE_MEASURED:
         measuring_row(s, body);

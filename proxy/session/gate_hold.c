@@ -343,6 +343,7 @@ static void run(struct session *s)
     send_injected(s, PURPOSE_NONE,
                   TEXT("SELECT pg_catalog.set_config('synchronous_commit', 'on', true)"));
     if (measured) {
+        measuring_send_losses(s, &shown);
         measuring_send_lock(s);
         measuring_send_snapshot(s);
     }

@@ -34,6 +34,7 @@ const struct effect *measuring_effect(struct session *s)
     const struct measurement measurement = {
         .before = measuring->snapshots[0],
         .after = measuring->snapshots[1],
+        .objects = {measuring->objects[0], measuring->objects[1], measuring->losses},
         .tag_rows = measuring->tag_rows,
         .rows = &measuring->rows,
         .notices = measuring->notices,
@@ -49,7 +50,23 @@ const struct effect *measuring_effect(struct session *s)
 
 void measuring_send_snapshot(struct session *s)
 {
+    const struct gate *gate = &s->gate;
+    if (gate_shape(gate)->ddl != DDL_NONE)
+        send_injected(s, PURPOSE_OBJECTS, measure_objects_sql(&s->gate.arena));
     send_injected(s, PURPOSE_SNAPSHOT, text_from(measure_snapshot_sql));
+}
+
+void measuring_send_losses(struct session *s, const struct effect *taken)
+{
+    struct gate *gate = &s->gate;
+    if (gate_shape(gate)->ddl == DDL_NONE || taken == NULL)
+        return;
+    struct text lock = measure_losses_lock_sql(&gate->arena, taken);
+    struct text count = measure_losses_sql(&gate->arena, taken);
+    if (lock.size > 0)
+        send_injected(s, PURPOSE_NONE, lock);
+    if (count.size > 0)
+        send_injected(s, PURPOSE_LOSSES, count);
 }
 
 /* A type that is not known cannot be declared, and the server does not find out what nothing uses. */
@@ -120,6 +137,21 @@ void measuring_snapshot(struct session *s, struct text body)
     if (measuring->snapshot_count < ARRAY_SIZE(measuring->snapshots) &&
         data_row_column(body, 0, &value))
         measuring->snapshots[measuring->snapshot_count++] = arena_text(&s->gate.arena, value);
+}
+
+void measuring_objects(struct session *s, struct text body)
+{
+    struct measuring *measuring = &s->gate.measuring;
+    struct text value;
+    if (measuring->object_count < ARRAY_SIZE(measuring->objects) && data_row_column(body, 0, &value))
+        measuring->objects[measuring->object_count++] = arena_text(&s->gate.arena, value);
+}
+
+void measuring_losses(struct session *s, struct text body)
+{
+    struct text value;
+    if (data_row_column(body, 0, &value))
+        s->gate.measuring.losses = arena_text(&s->gate.arena, value);
 }
 
 /* The last columns of a row are ours. */

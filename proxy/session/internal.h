@@ -178,6 +178,10 @@ struct measuring {
     struct measured_rows rows;
     struct text snapshots[2];     /* before and after */
     size_t snapshot_count;
+    struct text objects[2];       /* likewise, of DDL */
+    size_t object_count;
+    const struct effect *taken;   /* what it is known to take, whose rows are counted; NULL: nothing */
+    struct text losses;           /* … and how many there are */
     struct text notices[LIMIT_REHEARSAL_NOTICES];
     size_t notice_count;
     int64_t tag_rows;
@@ -213,6 +217,7 @@ struct gate {
     enum hold_state outcome;      /* to be stored by GATE_HOLD_FINISH */
     struct measuring measuring;
     const struct effect *effect;  /* in arena: of the rehearsal or the run; NULL: not measured */
+    const struct effect *taken;   /* in arena: what DDL was found to take; its rows are counted next */
     bool by_counts;               /* the rows could not be taken: measured again by counters alone */
     int rehearsals;
     bool empty;                   /* the rehearsal changed nothing: run at once, and held if it does */
@@ -473,9 +478,13 @@ void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16
 /* Once everything is there; never NULL. */
 const struct effect *measuring_effect(struct session *s);
 void measuring_send_snapshot(struct session *s);
+/* Counts the rows of what `taken` empties or drops. */
+void measuring_send_losses(struct session *s, const struct effect *taken);
 void measuring_send_lock(struct session *s); /* the rows that will be changed, if they can be found */
 struct text measuring_bind(struct session *s); /* the portal's Bind, with formats for what is appended */
 void measuring_snapshot(struct session *s, struct text body);
+void measuring_objects(struct session *s, struct text body);
+void measuring_losses(struct session *s, struct text body);
 void measuring_row(struct session *s, struct text body);
 void measuring_notice(struct session *s, struct text body);
 void measuring_completed(struct session *s, struct text tag_body);

@@ -12,10 +12,14 @@
 #include "parser/form.h"
 #include "proxy/base/digest.h"
 #include "proxy/holds/effect.h"
+#include "proxy/session/measure_objects.h"
 
 /* One row with one column, JSON: counters of this transaction by table, sequences, own locks, and whether
  * the server counts at all. */
 extern const char measure_snapshot_sql[];
+
+/* "AccessExclusiveLock" → "access exclusive" */
+struct text measure_lock_words(struct arena *arena, struct text mode);
 
 /* How a statement is measured. */
 struct measure_plan {
@@ -73,6 +77,7 @@ bool measured_image_parts(struct text image, struct text *old_row, struct text *
 
 struct measurement {
     struct text before, after; /* what the snapshots gave */
+    struct measured_objects objects; /* of DDL only */
     int64_t tag_rows;          /* of the command tag; < 0: it has none */
     struct measured_rows *rows;
     const struct text *notices;

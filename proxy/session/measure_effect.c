@@ -182,8 +182,7 @@ static bool held_before(const struct observer *observer, const json_t *lock)
     return false;
 }
 
-/* "AccessExclusiveLock" → "access exclusive" */
-static struct text mode_in_words(struct arena *arena, struct text mode)
+struct text measure_lock_words(struct arena *arena, struct text mode)
 {
     struct buffer out;
     buffer_init(&out, 64);
@@ -241,7 +240,7 @@ static void observe_locks(struct observer *observer)
         if (table && !held_before(observer, lock))
             shown[kept++] =
                 (struct effect_lock){arena_text(observer->arena, text_at(lock, 1)),
-                                     mode_in_words(observer->arena, text_at(lock, 3))};
+                                     measure_lock_words(observer->arena, text_at(lock, 3))};
     }
     observer->effect->locks = shown;
     observer->effect->lock_count = kept;
@@ -270,7 +269,8 @@ static bool tag_exceeds_counts(const struct observer *observer, int64_t tag_rows
 
 static bool explain_all(struct observer *observer, const struct measurement *measurement)
 {
-    struct text emptied = emptied_in_passing(observer->effect);
+    bool ddl = observer->shape->ddl != DDL_NONE;
+    struct text emptied = ddl ? TEXT("") : emptied_in_passing(observer->effect);
     if (emptied.size > 0)
         unknown(observer, arena_printf(observer->arena,
                                        "%.*s was emptied or altered by a trigger or function",
@@ -280,6 +280,37 @@ static bool explain_all(struct observer *observer, const struct measurement *mea
     else
         return true;
     return false;
+}
+
+/* --- objects --------------------------------------------------------------------------------------------- */
+
+static const struct effect_object *table_object(const struct effect *effect, struct text table)
+{
+    for (size_t i = 0; i < effect->object_count; i++)
+        if (text_equal(effect->objects[i].name, table))
+            return &effect->objects[i];
+    return NULL;
+}
+
+/* What is emptied or dropped is told as that; the counters then say nothing. */
+static void observe_objects(struct observer *observer, const struct measurement *measurement)
+{
+    struct effect *effect = observer->effect;
+    size_t kept = 0;
+    measure_objects(observer->arena, observer->shape, &measurement->objects, effect);
+    if (effect->bound == EFFECT_UNKNOWN)
+        return;
+    for (size_t i = 0; i < observer->table_count; i++) {
+        struct effect_table table = observer->tables[i];
+        const struct effect_object *object = table_object(effect, table.table);
+        bool lost = object != NULL &&
+                    (text_is(object->change, "emptied") || text_is(object->change, "dropped"));
+        if (object != NULL && text_is(object->change, "created"))
+            table.via = VIA_TARGET;
+        if (!lost)
+            observer->tables[kept++] = table;
+    }
+    effect->table_count = observer->table_count = kept;
 }
 
 /* --- rows ----------------------------------------------------------------------------------------------- */
@@ -353,14 +384,18 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     }
     take_rows(observer->arena, plan, measurement->rows, effect);
     observe_counts(observer);
-    observe_locks(observer);
     observe_sequences(observer);
-    if (!explain_all(observer, measurement))
+    if (observer->shape->ddl != DDL_NONE)
+        observe_objects(observer, measurement);
+    else
+        observe_locks(observer);
+    if (effect->bound == EFFECT_UNKNOWN || !explain_all(observer, measurement))
         return;
     effect->notices = measurement->notices;
     effect->notice_count = measurement->notice_count;
     effect->duration_us = measurement->duration_us;
-    if (effect->bound == EFFECT_BY_COUNTS && observer->shape->volatile_functions)
+    if (effect->bound == EFFECT_BY_COUNTS && observer->shape->kind == STATEMENT_WRITE &&
+        observer->shape->volatile_functions)
         unknown(observer, TEXT("it is bound by counts only, and calls functions that may give something "
                                "else each time"));
 }

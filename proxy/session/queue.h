@@ -36,6 +36,8 @@ enum injected_purpose {
     PURPOSE_SETTINGS, /* the settings that a hold is bound to */
     PURPOSE_RUN_ID,   /* transaction id and what identifies backend and cluster */
     PURPOSE_SNAPSHOT, /* counters, sequences, locks: before and after a measured statement */
+    PURPOSE_OBJECTS,  /* the catalog's objects: before and after DDL */
+    PURPOSE_LOSSES,   /* the rows that DDL takes */
     PURPOSE_MEASURED, /* a held statement that is rehearsed */
     PURPOSE_PINS,     /* settings read back after user code */
 };

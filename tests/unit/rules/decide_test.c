@@ -23,6 +23,7 @@ static struct decision decide_one(const struct policy *policy, enum statement_ki
     struct shape *shape = arena_allocate(&test_arena, sizeof *shape);
     struct decision decision;
     *shape = test_shape(kind, action, 1);
+    shape->ddl = kind == STATEMENT_UTILITY ? DDL_OBJECTS : DDL_NONE;
     decide(&test_arena, &context, shape, numbers, &decision);
     return decision;
 }

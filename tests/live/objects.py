@@ -1,0 +1,158 @@
+"""TRUNCATE, DDL and GRANT under a hold: the objects that are shown are those that the catalog has lost, gained or changed
+afterwards, and rows that go are counted."""
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from live import check, equal, eventually, main
+from wicket import Sender, wicket
+
+POLICY = """
+    search_path: [shop]
+    introspection: allow
+    hold: {wait: 60s, expire: 1h, run_within: 15m}
+    limits: {pending: unlimited, waiting: unlimited, sessions: unlimited, rehearsals_per_minute: unlimited}
+    rules:
+      - reject: [drop]
+        on: [o.kept]
+      - hold: [truncate, create, alter, drop, grant, comment, code]
+        on: [o.*, "schema:*", "role:*"]
+      - hold: [create]
+        on: [o2.*]
+        unrehearsed: hold
+"""
+SCHEMA = """
+CREATE SCHEMA o AUTHORIZATION agent;
+SET ROLE agent;
+CREATE TABLE o.parent (id serial PRIMARY KEY, name text NOT NULL UNIQUE, n int DEFAULT 0);
+CREATE TABLE o.child (id serial PRIMARY KEY, parent int REFERENCES o.parent ON DELETE CASCADE, v text);
+CREATE TABLE o.grandchild (id serial PRIMARY KEY, child int REFERENCES o.child, v text);
+CREATE VIEW o.names AS SELECT id, name FROM o.parent;
+CREATE VIEW o.long_names AS SELECT * FROM o.names WHERE length(name) > 3;
+CREATE TABLE o.parted (id int, part int, PRIMARY KEY (id, part)) PARTITION BY LIST (part);
+CREATE TABLE o.parted_1 PARTITION OF o.parted FOR VALUES IN (1);
+CREATE TABLE o.parted_2 PARTITION OF o.parted FOR VALUES IN (2);
+CREATE TABLE o.plain (id int PRIMARY KEY, a text, b int);
+CREATE INDEX plain_b ON o.plain (b);
+CREATE TABLE o.kept (id int);
+CREATE FUNCTION o.f(o.parent) RETURNS int LANGUAGE sql AS 'SELECT 1';
+INSERT INTO o.parent (name) SELECT 'parent ' || g FROM generate_series(1, 100) g;
+INSERT INTO o.child (parent, v) SELECT 1 + g % 100, 'c' FROM generate_series(1, 300) g;
+INSERT INTO o.grandchild (child, v) SELECT 1 + g % 300, 'g' FROM generate_series(1, 500) g;
+INSERT INTO o.parted SELECT g, 1 + g % 2 FROM generate_series(1, 50) g;
+INSERT INTO o.plain SELECT g, CASE WHEN g < 50 THEN 'a' END, g FROM generate_series(1, 80) g;
+RESET ROLE;
+"""
+# Each with what is shown of it: change, kind, name, via, rows.
+SHOWN = [
+    ("TRUNCATE o.parted", {("emptied", "table", "o.parted_1", "part", 25), ("emptied", "table", "o.parted_2", "part", 25)}),
+    ("ALTER TABLE o.plain DROP COLUMN a", {("dropped", "table column", "o.plain.a", "target", 49)}),
+    ("ALTER TABLE o.plain ALTER COLUMN b TYPE bigint", {("rewritten", "table", "o.plain", "target", 80),
+                                                        ("changed", "table column", "o.plain.b", "part", None)}),
+    ("ALTER TABLE o.plain RENAME TO plain2", {("changed", "table", "o.plain", "target", None)}),
+    ("GRANT SELECT ON o.plain2 TO postgres", {("changed", "table", "o.plain2", "target", None)}),
+    ("COMMENT ON COLUMN o.plain2.b IS 'counted'", {("changed", "table column", "o.plain2.b", "target", None)}),
+    ("DROP INDEX o.plain_b", {("dropped", "index", "o.plain_b", "target", None)}),
+    ("TRUNCATE o.child RESTART IDENTITY CASCADE",
+     {("emptied", "table", "o.child", "target", 300), ("emptied", "table", "o.grandchild", "cascade", 500),
+      ("restarted", "sequence", "o.child_id_seq", "part", None),
+      ("restarted", "sequence", "o.grandchild_id_seq", "part", None)}),
+    ("DROP TABLE o.parent CASCADE",
+     {("dropped", "table", "o.parent", "target", 100), ("dropped", "sequence", "o.parent_id_seq", "part", None),
+      ("dropped", "table constraint", "parent_name_key on o.parent", "part", None),
+      ("dropped", "table constraint", "parent_pkey on o.parent", "part", None),
+      ("dropped", "table constraint", "child_parent_fkey on o.child", "cascade", None),
+      ("dropped", "function", "o.f(o.parent)", "cascade", None), ("dropped", "view", "o.names", "cascade", None),
+      ("dropped", "view", "o.long_names", "cascade", None)}),
+]
+
+database = running = None
+
+
+def send(sql):
+    known = {h["id"] for h in running.holds()}
+    sender = Sender(running.connect(), sql)
+
+    def asked():
+        check(sender.error is None, f"{sql}: {sender.error}")
+        return next((h for h in running.holds("pending") if h["id"] not in known), None)
+    return sender, running.hold(eventually(asked, f"a hold of {sql}")["id"])
+
+
+def release(hold):
+    running.command("release", hold["id"], "--digest", hold["digest"])
+
+
+def refuse(sender, hold):
+    running.command("refuse", hold["id"], "--reason", "enough", "--digest", hold["digest"])
+    sender.result()
+
+
+def objects(hold):
+    check(hold["effect"]["known"], hold["effect"])
+    return {(o["change"], o["kind"], o["name"], o["via"], o["rows"]) for o in hold["effect"]["objects"]}
+
+
+def test_rows_that_came_meanwhile_are_a_drift():
+    sender, hold = send("TRUNCATE o.plain")
+    database.ask("INSERT INTO o.plain VALUES (1000, 'more', 1)")
+    release(hold)
+    equal(sender.result().error.pgcode, "55PW3")
+    equal(database.value("SELECT count(*) FROM o.plain"), 81)
+    new = running.hold(running.hold(hold["id"])["replaced_by"])
+    equal(objects(new), {("emptied", "table", "o.plain", "target", 81)})
+    running.command("refuse", new["id"], "--reason", "enough", "--digest", new["digest"])
+    database.ask("DELETE FROM o.plain WHERE id = 1000")
+
+
+def test_objects_that_came_meanwhile_are_a_drift():
+    sender, hold = send("DROP VIEW o.names CASCADE")
+    equal(objects(hold), {("dropped", "view", "o.names", "target", None), ("dropped", "view", "o.long_names", "cascade", None)})
+    database.ask("CREATE VIEW o.meanwhile AS SELECT * FROM o.names")
+    release(hold)
+    equal(sender.result().error.pgcode, "55PW3")
+    check(database.value("SELECT to_regclass('o.names')") is not None, "it is still there")
+    database.ask("DROP VIEW o.meanwhile")
+
+
+def test_locks_are_told():
+    sender, hold = send("ALTER TABLE o.child ADD CONSTRAINT also FOREIGN KEY (parent) REFERENCES o.parent")
+    locks = {lock["table"]: lock["mode"] for lock in hold["effect"]["locks"]}
+    equal(locks, {"o.child": "share row exclusive", "o.parent": "share row exclusive"})
+    refuse(sender, hold)
+
+
+def test_code_of_an_event_trigger_does_not_run():
+    database.ask("CREATE TABLE o.witness (i int); GRANT ALL ON o.witness TO agent; CREATE FUNCTION o.saw() RETURNS event_trigger LANGUAGE plpgsql AS "
+                 "$$BEGIN INSERT INTO o.witness VALUES (1); END$$; CREATE EVENT TRIGGER saw ON ddl_command_end EXECUTE FUNCTION o.saw()")
+    try:
+        cursor = running.connect().cursor()
+        try:
+            cursor.execute("ALTER TABLE o.kept ADD COLUMN more int")
+            check(False, "it was not refused")
+        except Exception as error: # pylint: disable=broad-except
+            equal(getattr(error, "pgcode", None), "42501", str(error))
+            check("event trigger" in str(error), str(error))
+        equal(database.value("SELECT count(*) FROM o.witness"), 0)
+    finally:
+        database.ask("DROP EVENT TRIGGER saw; DROP FUNCTION o.saw(); DROP TABLE o.witness")
+
+
+def test_what_is_shown_is_what_happens():
+    for sql, expected in SHOWN:
+        sender, hold = send(sql)
+        equal(objects(hold), expected, sql)
+        release(hold)
+        check(sender.result().error is None, f"{sql}: {sender.error}")
+    equal(database.value("SELECT count(*) FROM o.child"), 0)
+    equal(database.value("SELECT to_regclass('o.parent')"), None)
+
+
+if __name__ == "__main__":
+    with wicket(POLICY) as (database, running):
+        database.ask(SCHEMA)
+        running.stop()
+        running.start()
+        code = main(globals())
+    sys.exit(code)
