@@ -175,7 +175,7 @@ static void alter_command(struct walk *walk, struct alteration *alteration,
     if (!alter_plainly(command))
         alter_with_definition(walk, alteration, command);
     if (command->behavior == DROP_CASCADE)
-        act_on_none(walk, drops(command) ? VERB_DROP : VERB_ALTER);
+        act_on_none(walk, drops(command) ? VERB_DROP : VERB_ALTER)->cascade = drops(command);
 }
 
 static void draft_new_columns(struct walk *walk, struct draft *draft, List *commands)
