@@ -1,6 +1,6 @@
 /*
- * measure_losses.c - the rows that DDL takes, counted before it runs. Which objects those are is known from an
- * effect that was measured before.
+ * measure_losses.c - the rows that DDL takes, counted before it runs. Which objects those are is
+ * known from an effect that was measured before.
  *
  * Names are those that the server itself gave, quoted by it.
  */
@@ -11,7 +11,10 @@
 
 #include <string.h>
 
-static bool is_column(const struct effect_object *object) { return text_is(object->kind, "table column"); }
+static bool is_column(const struct effect_object *object)
+{
+    return text_is(object->kind, "table column");
+}
 
 /* A column's table: what stands in front of the last dot that is not quoted. */
 static struct text table_of(const struct effect_object *object)
@@ -71,7 +74,8 @@ static void add_literal(struct buffer *out, struct text text)
     buffer_append_byte(out, '\'');
 }
 
-/* 'shop.orders', json_build_array((SELECT count(*) FROM ONLY shop.orders), pg_total_relation_size(…)) */
+/* 'shop.orders', json_build_array((SELECT count(*) FROM ONLY shop.orders),
+ * pg_total_relation_size(…)) */
 static void add_loss(struct buffer *out, const struct effect_object *object)
 {
     struct text table = table_of(object);

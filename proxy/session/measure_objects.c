@@ -1,15 +1,15 @@
 /*
- * measure_objects.c - two descriptions of the catalog → which objects a statement made, changed, rewrote,
- * emptied, dropped, and why each of them.
+ * measure_objects.c - two descriptions of the catalog → which objects a statement made, changed,
+ * rewrote, emptied, dropped, and why each of them.
  *
- * Objects are told from each other by number, and those that were dropped and made again by name. What
- * cannot be read makes the effect unknown.
+ * Objects are told from each other by number, and those that were dropped and made again by name.
+ * What cannot be read makes the effect unknown.
  */
 #include "proxy/session/measure_objects.h"
 
-#include "proxy/session/measure.h"
 #include "proxy/base/attributes.h"
 #include "proxy/base/limits.h"
+#include "proxy/session/measure.h"
 #include "proxy/session/measure_state.h"
 
 #include <jansson.h>
@@ -55,7 +55,8 @@ struct finder {
     size_t count, capacity;
 };
 
-/* --- reading ------------------------------------------------------------------------------------ */
+/* --- reading ------------------------------------------------------------------------------------
+ */
 
 static struct address address_at(const json_t *array, size_t index)
 {
@@ -64,7 +65,10 @@ static struct address address_at(const json_t *array, size_t index)
                             json_integer_value(json_array_get(array, index + 2))};
 }
 
-static int compare_numbers(int64_t a, int64_t b) { return (a > b) - (a < b); }
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
 
 static int compare_addresses(const struct address *a, const struct address *b)
 {
@@ -96,8 +100,8 @@ static bool describe(struct arena *arena, struct text json, struct description *
     if (!json_is_array(objects))
         return false;
     out->things = arena_array(arena, json_array_size(objects), sizeof *out->things);
-    json_array_foreach(objects, i, item)
-        out->things[out->thing_count++] = (struct thing){address_at(item, 0), item};
+    json_array_foreach(objects, i, item) out->things[out->thing_count++] =
+        (struct thing){address_at(item, 0), item};
     out->dependencies = arena_array(arena, json_array_size(depends), sizeof *out->dependencies);
     json_array_foreach(depends, i, item)
     {
@@ -115,12 +119,19 @@ static bool describe(struct arena *arena, struct text json, struct description *
 static struct text string_at(const json_t *array, size_t index)
 {
     const json_t *value = json_array_get(array, index);
-    return json_is_string(value) ? (struct text){json_string_value(value), json_string_length(value)}
-                                 : TEXT("");
+    return json_is_string(value)
+               ? (struct text){json_string_value(value), json_string_length(value)}
+               : TEXT("");
 }
 
-static struct text kind_of(const struct thing *thing) { return string_at(thing->item, 3); }
-static struct text name_of(const struct thing *thing) { return string_at(thing->item, 4); }
+static struct text kind_of(const struct thing *thing)
+{
+    return string_at(thing->item, 3);
+}
+static struct text name_of(const struct thing *thing)
+{
+    return string_at(thing->item, 4);
+}
 
 static const json_t *fact(const struct thing *thing, const char *key)
 {
@@ -139,7 +150,8 @@ static bool is_table(const struct thing *thing)
     return thing->at.sub == 0 && (kind == 'r' || kind == 'p' || kind == 'm');
 }
 
-/* --- what is other than before -------------------------------------------------------------------- */
+/* --- what is other than before
+ * -------------------------------------------------------------------- */
 
 static const struct thing *any_of(const struct change *change)
 {
@@ -178,10 +190,10 @@ static void join_remade(struct finder *finder)
 {
     for (size_t i = 0; i < finder->count; i++) {
         struct change *gone = &finder->changes[i];
-        for (size_t j = 0; gone->new == NULL && j < finder->count; j++) {
+        for (size_t j = 0; gone->new == NULL &&j < finder->count; j++) {
             struct change *made = &finder->changes[j];
-            if (made->old == NULL && made->new != NULL &&
-                text_equal(kind_of(gone->old), kind_of(made->new)) &&
+            if (made->old == NULL &&
+                made->new != NULL &&text_equal(kind_of(gone->old), kind_of(made->new)) &&
                 text_equal(name_of(gone->old), name_of(made->new))) {
                 gone->new = made->new;
                 made->new = NULL;
@@ -192,16 +204,17 @@ static void join_remade(struct finder *finder)
 
 static bool is_rewritten(const struct change *change)
 {
-    return change->old != NULL && change->new != NULL &&
-           json_integer_value(fact(change->old, "filenode")) !=
-               json_integer_value(fact(change->new, "filenode"));
+    return change->old != NULL && change->new !=
+                                      NULL &&json_integer_value(fact(change->old, "filenode")) !=
+                                      json_integer_value(fact(change->new, "filenode"));
 }
 
 /* ALTER SEQUENCE makes it anew for any reason. */
 static bool is_restarted(const struct change *change)
 {
     return relkind(change->new) == 'S' && is_rewritten(change) &&
-           (change->detail.size == 0 || !json_equal(fact(change->old, "last"), fact(change->new, "last")));
+           (change->detail.size == 0 ||
+            !json_equal(fact(change->old, "last"), fact(change->new, "last")));
 }
 
 static const char *word_of(const struct finder *finder, const struct change *change)
@@ -222,7 +235,7 @@ static const struct change *change_of(const struct finder *finder, const struct 
     for (size_t i = 0; i < finder->count; i++) {
         const struct change *change = &finder->changes[i];
         if ((change->old != NULL && compare_addresses(&change->old->at, at) == 0) ||
-            (change->new != NULL && compare_addresses(&change->new->at, at) == 0))
+            (change->new != NULL &&compare_addresses(&change->new->at, at) == 0))
             return change;
     }
     return NULL;
@@ -246,15 +259,15 @@ static void keep_told(struct finder *finder)
         struct change *change = &finder->changes[i];
         if (change->old == NULL && change->new == NULL)
             continue;
-        change->detail = state_difference(finder->arena,
-                                          change->old != NULL ? change->old->item : NULL,
-                                          change->new != NULL ? change->new->item : NULL);
-        change->word =
-            comes_with_its_table(finder, change) ? NULL : word_of(finder, change);
+        change->detail =
+            state_difference(finder->arena, change->old != NULL ? change->old->item : NULL,
+                             change->new != NULL ? change->new->item : NULL);
+        change->word = comes_with_its_table(finder, change) ? NULL : word_of(finder, change);
     }
 }
 
-/* --- why ---------------------------------------------------------------------------------------- */
+/* --- why ----------------------------------------------------------------------------------------
+ */
 
 static bool is_named(const struct finder *finder, const struct thing *thing)
 {
@@ -284,7 +297,10 @@ static const struct change *told_change_of(const struct finder *finder, struct a
     return change != NULL && change->word != NULL ? change : NULL;
 }
 
-static bool is_own_part(char type) { return type != '\0' && strchr("aiPSex", type) != NULL; }
+static bool is_own_part(char type)
+{
+    return type != '\0' && strchr("aiPSex", type) != NULL;
+}
 
 static void set_via(struct change *change, const char *via, const struct change *parent)
 {
@@ -373,7 +389,8 @@ static bool explain_by_parent(const struct finder *finder, struct change *change
     const struct description *before = &finder->before;
     const struct address *own = &change->old->at;
     for (size_t i = first_dependency(before, own);
-         i < before->dependency_count && compare_addresses(&before->dependencies[i].from, own) == 0; i++) {
+         i < before->dependency_count && compare_addresses(&before->dependencies[i].from, own) == 0;
+         i++) {
         struct address on = before->dependencies[i].on;
         on.sub = 0;
         const struct thing wanted = {.at = on};
@@ -404,7 +421,8 @@ static void explain(const struct finder *finder, struct change *change)
         (void)explain_by_dependency(finder, change, false);
 }
 
-/* --- the effect --------------------------------------------------------------------------------- */
+/* --- the effect ---------------------------------------------------------------------------------
+ */
 
 static int rank_of(struct text via)
 {
@@ -478,7 +496,8 @@ static struct text hidden_rows(const struct finder *finder)
     return TEXT("");
 }
 
-/* --- locks ---------------------------------------------------------------------------------------- */
+/* --- locks
+ * ---------------------------------------------------------------------------------------- */
 
 static const struct thing *relation_numbered(const struct description *description, int64_t number)
 {
@@ -545,16 +564,17 @@ static void take_locks(struct finder *finder, struct effect *effect)
     effect->lock_count = count;
 }
 
-/* --- all ------------------------------------------------------------------------------------------ */
+/* --- all
+ * ------------------------------------------------------------------------------------------ */
 
 static void observe(struct finder *finder, const json_t *losses, struct effect *effect)
 {
     compare_all(finder);
     if (finder->count > LIMIT_CHANGED_OBJECTS) {
-        *effect = (struct effect){.row_count = -1,
-                                  .why = arena_printf(finder->arena,
-                                                      "it changes more than %d objects",
-                                                      LIMIT_CHANGED_OBJECTS)};
+        *effect =
+            (struct effect){.row_count = -1,
+                            .why = arena_printf(finder->arena, "it changes more than %d objects",
+                                                LIMIT_CHANGED_OBJECTS)};
         return;
     }
     join_remade(finder);
@@ -566,11 +586,12 @@ static void observe(struct finder *finder, const json_t *losses, struct effect *
     take_locks(finder, effect);
     struct text hidden = hidden_rows(finder);
     if (hidden.size > 0)
-        *effect = (struct effect){.row_count = -1,
-                                  .why = arena_printf(finder->arena,
-                                                      "row security hides rows of %.*s, which cannot "
-                                                      "be counted",
-                                                      TEXT_ARGS(hidden))};
+        *effect =
+            (struct effect){.row_count = -1,
+                            .why = arena_printf(finder->arena,
+                                                "row security hides rows of %.*s, which cannot "
+                                                "be counted",
+                                                TEXT_ARGS(hidden))};
 }
 
 void measure_objects(struct arena *arena, const struct shape *shape,
@@ -583,8 +604,8 @@ void measure_objects(struct arena *arena, const struct shape *shape,
     if (known)
         observe(&finder, losses, effect);
     else
-        *effect = (struct effect){.row_count = -1,
-                                  .why = TEXT("the database has more objects than can be compared")};
+        *effect = (struct effect){
+            .row_count = -1, .why = TEXT("the database has more objects than can be compared")};
     json_decref(losses);
     json_decref(finder.before.root);
     json_decref(finder.after.root);

@@ -31,7 +31,10 @@ static const json_t *shown(const char *key, const json_t *value)
     return is_pair(key) && json_is_array(value) ? json_array_get(value, 1) : value;
 }
 
-static bool is_nothing(const json_t *value) { return value == NULL || json_is_null(value); }
+static bool is_nothing(const json_t *value)
+{
+    return value == NULL || json_is_null(value);
+}
 
 static bool is_same(const char *key, const json_t *old, const json_t *new)
 {
@@ -62,15 +65,14 @@ static void add_value(struct buffer *out, const json_t *value)
     }
 }
 
-/* --- lists ---------------------------------------------------------------------------------------- */
+/* --- lists
+ * ---------------------------------------------------------------------------------------- */
 
 static bool is_in(const json_t *list, const json_t *item)
 {
     size_t i;
     const json_t *other;
-    json_array_foreach(list, i, other)
-        if (json_equal(other, item))
-            return true;
+    json_array_foreach(list, i, other) if (json_equal(other, item)) return true;
     return false;
 }
 
@@ -108,7 +110,8 @@ static bool add_list(struct buffer *out, const char *key, const json_t *old, con
     return true;
 }
 
-/* --- all ------------------------------------------------------------------------------------------ */
+/* --- all
+ * ------------------------------------------------------------------------------------------ */
 
 static void add_change(struct buffer *out, const char *key, const json_t *old, const json_t *new)
 {
@@ -156,9 +159,9 @@ static void add_changes(struct buffer *out, const json_t *old, const json_t *new
 {
     const char *key;
     json_t *value;
-    json_object_foreach((json_t *)(uintptr_t)new, key, value)
-        if (!follows_from_owner(key, old, new))
-            add_change(out, key, json_object_get(old, key), value);
+    json_object_foreach((json_t *)(uintptr_t) new, key,
+                        value) if (!follows_from_owner(key, old, new))
+        add_change(out, key, json_object_get(old, key), value);
 }
 
 struct text state_difference(struct arena *arena, const json_t *old, const json_t *new)
