@@ -9,6 +9,10 @@
 
 #include "proxy/base/buffer.h"
 
+/* Jansson has functions of these names: without this the linker would take ours for its. */
+#define json_string json_out_string
+#define json_null   json_out_null
+
 struct json_out {
     struct buffer *buffer;
     bool need_comma;

@@ -20,6 +20,9 @@ struct client {
     char *url;
     struct buffer answer;
     json_t *reply;
+    long status; /* of the last request; 0: no answer, and `problem` says why */
+    const volatile sig_atomic_t *stop;
+    bool quiet;
     char problem[CURL_ERROR_SIZE];
 };
 
@@ -126,28 +129,32 @@ void client_free(struct client *client)
 }
 
 /* What the server says is wrong, made visible: it may quote others. */
-static void say_error(const struct client *client, long status)
+void client_explain(const struct client *client)
 {
     const char *message =
         json_string_value(json_object_get(json_object_get(client->reply, "error"), "message"));
     fprintf(stderr, "pgwicket: ");
-    if (message != NULL)
+    if (client->status == 0)
+        fprintf(stderr, "%s: %s", client->url, client->problem);
+    else if (message != NULL)
         terminal_print_visible(stderr, text_from(message));
     else
-        fprintf(stderr, "%s answered %ld, and not as a review listener does", client->url, status);
+        fprintf(stderr, "%s answered %ld, and not as a review listener does", client->url,
+                client->status);
     fputc('\n', stderr);
 }
 
-static int judge(const struct client *client, long status)
+static int judge(const struct client *client)
 {
-    if (status == 200 && json_is_object(client->reply))
+    if (client->status == 200 && json_is_object(client->reply))
         return EXIT_FINE;
-    say_error(client, status);
-    return status >= 400 && status < 500 ? EXIT_NO : EXIT_UNREACHABLE;
+    if (!client->quiet)
+        client_explain(client);
+    return client->status >= 400 && client->status < 500 ? EXIT_NO : EXIT_UNREACHABLE;
 }
 
-/* The status of the answer, its JSON read; 0, with a message, if there is none. */
-static long perform(struct client *client, const char *path)
+/* The status of the answer, its JSON read; 0 if there is none. */
+static void perform(struct client *client, const char *path)
 {
     struct buffer url;
     buffer_init(&url, LIMIT_HTTP_HEADER_BYTES);
@@ -155,26 +162,24 @@ static long perform(struct client *client, const char *path)
     buffer_clear(&client->answer);
     json_decref(client->reply);
     client->reply = NULL;
+    client->status = 0;
     client->problem[0] = '\0';
     curl_easy_setopt(client->curl, CURLOPT_URL, buffer_string(&url));
     CURLcode result = curl_easy_perform(client->curl);
     buffer_release(&url);
-    long status = 0;
     if (result == CURLE_OK)
-        curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &status);
-    else
-        fprintf(stderr, "pgwicket: %s: %s\n", client->url,
-                client->problem[0] != '\0' ? client->problem : curl_easy_strerror(result));
+        curl_easy_getinfo(client->curl, CURLINFO_RESPONSE_CODE, &client->status);
+    else if (client->problem[0] == '\0')
+        snprintf(client->problem, sizeof client->problem, "%s", curl_easy_strerror(result));
     json_error_t error;
     client->reply = json_loadb(buffer_text(&client->answer).bytes, client->answer.size,
                                JSON_REJECT_DUPLICATES, &error);
-    return status;
 }
 
 static int perform_and_judge(struct client *client, const char *path)
 {
-    long status = perform(client, path);
-    return status != 0 ? judge(client, status) : EXIT_UNREACHABLE;
+    perform(client, path);
+    return judge(client);
 }
 
 int client_get(struct client *client, const char *path)
@@ -183,13 +188,33 @@ int client_get(struct client *client, const char *path)
     return perform_and_judge(client, path);
 }
 
+static int end_if_stopped(void *context, curl_off_t down_total, curl_off_t down, curl_off_t up_total,
+                          curl_off_t up)
+{
+    const struct client *client = context;
+    (void)down_total;
+    (void)down;
+    (void)up_total;
+    (void)up;
+    return *client->stop != 0 ? 1 : 0;
+}
+
+void client_be_quiet(struct client *client, const volatile sig_atomic_t *stop)
+{
+    client->quiet = true;
+    client->stop = stop;
+    curl_easy_setopt(client->curl, CURLOPT_NOPROGRESS, 0L);
+    curl_easy_setopt(client->curl, CURLOPT_XFERINFOFUNCTION, end_if_stopped);
+    curl_easy_setopt(client->curl, CURLOPT_XFERINFODATA, client);
+}
+
 int client_get_readiness(struct client *client)
 {
     curl_easy_setopt(client->curl, CURLOPT_HTTPGET, 1L);
-    long status = perform(client, "/readyz");
-    if (status == 503 && json_is_string(json_object_get(client->reply, "status")))
+    perform(client, "/readyz");
+    if (client->status == 503 && json_is_string(json_object_get(client->reply, "status")))
         return EXIT_NO;
-    return status != 0 ? judge(client, status) : EXIT_UNREACHABLE;
+    return judge(client);
 }
 
 int client_post(struct client *client, const char *path, const char *body)

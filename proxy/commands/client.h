@@ -10,6 +10,7 @@
 #include "proxy/base/buffer.h"
 
 #include <jansson.h>
+#include <signal.h>
 
 /* What all of these commands take. */
 struct client_options {
@@ -45,6 +46,13 @@ void client_free(struct client *client); /* NULL is fine */
  */
 int client_get(struct client *client, const char *path);
 int client_post(struct client *client, const char *path, const char *body);
+
+/* For who asks again and again: nothing is said on standard error before client_explain, and a request
+ * ends as soon as *stop is set. */
+void client_be_quiet(struct client *client, const volatile sig_atomic_t *stop);
+
+/* Says what was wrong with the last request. */
+void client_explain(const struct client *client);
 
 /* GET /readyz: EXIT_FINE if it is ready, EXIT_NO if it says that it is not. */
 int client_get_readiness(struct client *client);

@@ -3,7 +3,7 @@
 
 #include "proxy/base/attributes.h"
 #include "proxy/base/limits.h"
-#include "proxy/commands/terminal.h"
+#include "proxy/base/unicode.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -68,6 +68,28 @@ void hold_summary(struct buffer *out, const json_t *hold)
         summarize_tables(out, tables);
     else if (json_array_size(objects) > 0)
         summarize_objects(out, objects);
+}
+
+void hold_summary_visible(struct buffer *out, const json_t *hold)
+{
+    struct buffer summary;
+    buffer_init(&summary, LIMIT_HTTP_ANSWER_BYTES);
+    hold_summary(&summary, hold);
+    unicode_append_visible(out, buffer_text(&summary));
+    buffer_release(&summary);
+}
+
+enum style hold_style(const json_t *hold)
+{
+    static const struct {
+        const char *state;
+        enum style style;
+    } styles[] = {{"pending", STYLE_BOLD}, {"released", STYLE_GOOD}, {"running", STYLE_GOOD},
+                  {"failed", STYLE_BAD},   {"drifted", STYLE_BAD},   {"unknown", STYLE_BAD}};
+    for (size_t i = 0; i < ARRAY_SIZE(styles); i++)
+        if (strcmp(hold_word(hold, "state"), styles[i].state) == 0)
+            return styles[i].style;
+    return STYLE_FAINT;
 }
 
 /* A value as JSON, strings without quotes; cut where it is long. */

@@ -4,17 +4,16 @@
  * What is released is always what has been looked at: the digest goes with the request, and the
  * server refuses any other.
  */
-#include "proxy/commands/arguments.h"
-#include "proxy/commands/client.h"
 #include "proxy/commands/commands.h"
+#include "proxy/commands/hold_command.h"
 #include "proxy/commands/hold_text.h"
 #include "proxy/commands/terminal.h"
 
 #include "proxy/base/attributes.h"
 #include "proxy/base/digest.h"
+#include "proxy/base/limits.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const char usage[] =
@@ -23,23 +22,33 @@ static const char usage[] =
     "  --digest DIGEST do not ask: release what was shown with this digest (all 64 digits)\n"
     "  --yes           show it, do not ask\n" CLIENT_USAGE;
 
-/* Shows the hold and takes its digest. With --json the standard output is the reply's alone. */
-static int look(struct client *client, const char *id, bool yes, FILE *out,
-                char digest[SHA256_HEX_SIZE])
+/* The question names what a yes does. */
+static bool ask(const json_t *hold)
 {
-    char *path = client_path(client, "/api/holds/%s", id);
-    int code = client_get(client, path);
-    free(path);
+    struct buffer question;
+    buffer_init(&question, LIMIT_HTTP_ANSWER_BYTES);
+    buffer_append_string(&question, "\nRelease: ");
+    hold_summary_visible(&question, hold);
+    buffer_append_string(&question, "?");
+    bool yes = terminal_ask_yes(buffer_string(&question));
+    buffer_release(&question);
+    return yes;
+}
+
+/* Shows the hold and takes its digest. */
+static int look(struct hold_command *command, bool yes, char digest[SHA256_HEX_SIZE])
+{
+    int code = hold_command_get(command);
     if (code != EXIT_FINE)
         return code;
-    const json_t *hold = client_reply(client);
-    hold_print(out, hold, clock_now());
+    const json_t *hold = client_reply(command->client);
+    hold_command_show(command);
     snprintf(digest, SHA256_HEX_SIZE, "%s", hold_word(hold, "digest"));
     if (!json_is_true(json_object_get(hold, "can_decide"))) {
-        fprintf(stderr, "pgwicket: hold %s is not yours to decide now\n", id);
+        fprintf(stderr, "pgwicket: hold %s is not yours to decide now\n", command->id);
         return EXIT_NO;
     }
-    if (yes || terminal_ask_yes("\nRelease it?"))
+    if (yes || ask(hold))
         return EXIT_FINE;
     fputs("not released\n", stderr);
     return EXIT_NO;
@@ -61,21 +70,14 @@ static void print_outcome(const json_t *hold)
         printf("hold %" PRId64 " is released\n", id);
 }
 
-static int release(struct client *client, const char *id, const char *digest, bool json)
+static int release(struct hold_command *command, const char *digest)
 {
-    char body[SHA256_HEX_SIZE + 32];
-    snprintf(body, sizeof body, "{\"digest\": \"%.64s\"}", digest);
-    char *path = client_path(client, "/api/holds/%s/release", id);
-    int code = client_post(client, path, body);
-    free(path);
-    if (code == EXIT_FINE && json)
-        client_print(client);
-    else if (code == EXIT_FINE)
-        print_outcome(client_reply(client));
+    int code = hold_command_post(command, "release", json_pack("{s:s}", "digest", digest));
+    if (code == EXIT_FINE && !hold_command_prints_json(command))
+        print_outcome(client_reply(command->client));
     return code;
 }
 
-/* In hexadecimal, so that it needs no escaping in JSON either. */
 static bool is_digest(const char *text)
 {
     return strlen(text) == SHA256_HEX_SIZE - 1 &&
@@ -96,34 +98,23 @@ static const char *problem_of(const char *digest, bool yes)
 
 int command_release(int argc, char **argv)
 {
-    struct client_options options = {0};
+    struct hold_command command;
     const char *given = NULL;
     bool yes = false;
-    const struct option_of table[] = {
-        CLIENT_OPTIONS(options), {"--digest", &given, NULL}, {"--yes", NULL, &yes}};
-    const char *id = NULL;
-    const struct arguments arguments = {.usage = usage,
-                                        .options = table,
-                                        .option_count = ARRAY_SIZE(table),
-                                        .positions = &id,
-                                        .position_count = 1};
+    const struct option_of options[] = {{"--digest", &given, NULL}, {"--yes", NULL, &yes}};
+    char digest[SHA256_HEX_SIZE];
     int code;
-    if (!arguments_read(&arguments, argc, argv, &code))
+    if (!hold_command_read(&command, usage, options, ARRAY_SIZE(options), argc, argv, &code))
         return code;
     const char *problem = problem_of(given, yes);
     if (problem != NULL)
         return arguments_wrong(usage, problem, NULL);
-    if (!client_hold_number(id))
-        return EXIT_USAGE;
-    struct client *client = client_new(&options, true, &code);
-    if (client == NULL)
+    if (!hold_command_connect(&command, &code))
         return code;
-    char digest[SHA256_HEX_SIZE];
     snprintf(digest, sizeof digest, "%s", given != NULL ? given : "");
-    code =
-        given != NULL ? EXIT_FINE : look(client, id, yes, options.json ? stderr : stdout, digest);
+    code = given != NULL ? EXIT_FINE : look(&command, yes, digest);
     if (code == EXIT_FINE)
-        code = release(client, id, digest, options.json);
-    client_free(client);
+        code = release(&command, digest);
+    hold_command_end(&command);
     return code;
 }

@@ -25,6 +25,7 @@ static void add_state(struct table *table, const json_t *agent, struct instant n
 {
     if (!json_is_true(json_object_get(agent, "paused"))) {
         table_add_string(table, "active");
+        table_style(table, STYLE_GOOD);
         return;
     }
     char span[TERMINAL_SPAN_MAX];
@@ -33,6 +34,7 @@ static void add_state(struct table *table, const json_t *agent, struct instant n
     buffer_init(&state, LIMIT_HTTP_ANSWER_BYTES);
     buffer_printf(&state, "paused by %s, %s ago", hold_word(agent, "paused_by"), span);
     table_add(table, buffer_text(&state));
+    table_style(table, STYLE_BAD);
     buffer_release(&state);
 }
 
@@ -41,9 +43,7 @@ static void print_agents(const json_t *reply)
     static const char *const headings[] = {"AGENT",    "POLICY",  "UPSTREAM",
                                            "SESSIONS", "WAITING", "STATE"};
     struct table table;
-    table_init(&table, ARRAY_SIZE(headings));
-    for (size_t i = 0; i < ARRAY_SIZE(headings); i++)
-        table_add_string(&table, headings[i]);
+    table_init(&table, headings, ARRAY_SIZE(headings));
     size_t i;
     const json_t *agent;
     json_array_foreach(json_object_get(reply, "agents"), i, agent)

@@ -8,9 +8,30 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
+
+bool terminal_is_screen(FILE *out)
+{
+    const char *kind = getenv("TERM");
+    return isatty(fileno(out)) != 0 && kind != NULL && kind[0] != '\0' && strcmp(kind, "dumb") != 0;
+}
+
+/* Zeros where it is not known. */
+static struct winsize size_of_terminal(FILE *out)
+{
+    struct winsize size = {0};
+    if (isatty(fileno(out)) != 0)
+        (void)!ioctl(fileno(out), TIOCGWINSZ, &size);
+    return size;
+}
+
+size_t terminal_height(FILE *out)
+{
+    return size_of_terminal(out).ws_row;
+}
 
 const char *terminal_style(FILE *out, enum style style)
 {
@@ -19,8 +40,25 @@ const char *terminal_style(FILE *out, enum style style)
         [STYLE_GOOD] = "\033[32m", [STYLE_FAINT] = "\033[2m",
     };
     const char *no_color = getenv("NO_COLOR");
-    bool colour = isatty(fileno(out)) != 0 && (no_color == NULL || no_color[0] == '\0');
+    bool colour = terminal_is_screen(out) && (no_color == NULL || no_color[0] == '\0');
     return colour ? sequences[style] : "";
+}
+
+/* The other screen, without a cursor. */
+void terminal_enter_screen(FILE *out)
+{
+    fputs("\033[?1049h\033[?25l", out);
+}
+
+void terminal_clear_screen(FILE *out)
+{
+    fputs("\033[H\033[2J", out);
+}
+
+void terminal_leave_screen(FILE *out)
+{
+    fputs("\033[?25h\033[?1049l", out);
+    fflush(out);
 }
 
 void terminal_print_visible(FILE *out, struct text text)
@@ -72,14 +110,22 @@ bool terminal_can_ask(void)
     return isatty(STDIN_FILENO) != 0;
 }
 
-bool terminal_ask_yes(const char *question)
+bool terminal_ask_line(const char *prompt, char line[TERMINAL_LINE_MAX])
 {
     if (!terminal_can_ask())
         return false;
-    printf("%s [y/N] ", question);
+    fputs(prompt, stdout);
     fflush(stdout);
+    return read_line(stdin, line);
+}
+
+bool terminal_ask_yes(const char *question)
+{
     char line[TERMINAL_LINE_MAX];
-    return read_line(stdin, line) &&
+    if (!terminal_can_ask())
+        return false;
+    fputs(question, stdout);
+    return terminal_ask_line(" [y/N] ", line) &&
            (strcmp(line, "y") == 0 || strcmp(line, "yes") == 0 || strcmp(line, "Y") == 0);
 }
 
@@ -103,10 +149,14 @@ void span_to_text(int64_t us, char text[TERMINAL_SPAN_MAX])
         snprintf(text, TERMINAL_SPAN_MAX, "%lld d", (long long)(seconds / 86400));
 }
 
-void table_init(struct table *table, size_t columns)
+void table_init(struct table *table, const char *const *headings, size_t columns)
 {
     INVARIANT(columns > 0 && columns <= TABLE_COLUMNS_MAX);
-    *table = (struct table){.columns = columns};
+    *table = (struct table){.columns = columns, .shrinks = columns};
+    for (size_t i = 0; i < columns; i++) {
+        table_add_string(table, headings[i]);
+        table_style(table, STYLE_BOLD);
+    }
 }
 
 void table_add(struct table *table, struct text cell)
@@ -115,9 +165,10 @@ void table_add(struct table *table, struct text cell)
         table->capacity = table->capacity > 0 ? table->capacity * 2 : 64;
         table->cells = memory_resize(table->cells, table->capacity * sizeof *table->cells);
     }
-    struct buffer *place = &table->cells[table->count++];
-    buffer_init(place, LIMIT_HTTP_ANSWER_BYTES);
-    unicode_append_visible(place, cell);
+    struct table_cell *place = &table->cells[table->count++];
+    place->style = STYLE_PLAIN;
+    buffer_init(&place->text, LIMIT_HTTP_ANSWER_BYTES);
+    unicode_append_visible(&place->text, cell);
 }
 
 void table_add_string(struct table *table, const char *cell)
@@ -125,40 +176,74 @@ void table_add_string(struct table *table, const char *cell)
     table_add(table, text_from(cell));
 }
 
-static void find_widths(const struct table *table, size_t widths[TABLE_COLUMNS_MAX])
+void table_style(struct table *table, enum style style)
 {
+    INVARIANT(table->count > 0);
+    table->cells[table->count - 1].style = style;
+}
+
+enum { BETWEEN_COLUMNS = 2, COLUMN_WIDTH_LEAST = 12 };
+
+static void find_widths(const struct table *table, FILE *out, size_t widths[TABLE_COLUMNS_MAX])
+{
+    size_t room = size_of_terminal(out).ws_col;
+    size_t total = (table->columns - 1) * BETWEEN_COLUMNS;
     for (size_t i = 0; i < TABLE_COLUMNS_MAX; i++)
         widths[i] = 0;
     for (size_t i = 0; i < table->count; i++) {
-        size_t width = utf8_length(buffer_text(&table->cells[i]));
+        size_t width = utf8_length(buffer_text(&table->cells[i].text));
         if (width > widths[i % table->columns])
             widths[i % table->columns] = width;
     }
+    for (size_t i = 0; i < table->columns; i++)
+        total += widths[i];
+    if (table->shrinks == table->columns || room == 0 || total <= room)
+        return;
+    size_t *width = &widths[table->shrinks];
+    size_t wanted = *width + room > total ? *width + room - total : 0;
+    *width = wanted > COLUMN_WIDTH_LEAST ? wanted : COLUMN_WIDTH_LEAST;
+}
+
+/* At most so many characters, the last of them … where some are missing. Returns their number. */
+static size_t print_cut(FILE *out, struct text text, size_t width)
+{
+    size_t length = utf8_length(text);
+    if (length <= width) {
+        fwrite(text.bytes, 1, text.size, out);
+        return length;
+    }
+    size_t size = 0;
+    for (size_t i = 0; i + 1 < width; i++) {
+        uint32_t code_point;
+        size += utf8_decode(text_behind(text, size), &code_point);
+    }
+    fwrite(text.bytes, 1, size, out);
+    fputs("…", out);
+    return width;
 }
 
 void table_print(const struct table *table, FILE *out)
 {
     size_t widths[TABLE_COLUMNS_MAX];
-    find_widths(table, widths);
+    find_widths(table, out, widths);
     for (size_t i = 0; i < table->count; i++) {
         size_t column = i % table->columns;
-        struct text cell = buffer_text(&table->cells[i]);
-        bool heading = i < table->columns;
-        if (heading)
-            fputs(terminal_style(out, STYLE_BOLD), out);
-        fwrite(cell.bytes, 1, cell.size, out);
-        if (heading)
+        const struct table_cell *cell = &table->cells[i];
+        if (cell->style != STYLE_PLAIN)
+            fputs(terminal_style(out, cell->style), out);
+        size_t length = print_cut(out, buffer_text(&cell->text), widths[column]);
+        if (cell->style != STYLE_PLAIN)
             fputs(terminal_style(out, STYLE_PLAIN), out);
         if (column + 1 == table->columns)
             fputc('\n', out);
         else
-            fprintf(out, "%*s", (int)(widths[column] - utf8_length(cell) + 2), "");
+            fprintf(out, "%*s", (int)(widths[column] - length + BETWEEN_COLUMNS), "");
     }
 }
 
 void table_release(struct table *table)
 {
     for (size_t i = 0; i < table->count; i++)
-        buffer_release(&table->cells[i]);
+        buffer_release(&table->cells[i].text);
     free(table->cells);
 }

@@ -17,6 +17,16 @@ enum style { STYLE_PLAIN = 0, STYLE_BOLD, STYLE_BAD, STYLE_GOOD, STYLE_FAINT };
 /* The escape sequence that begins a style (STYLE_PLAIN ends one); "" where colour is not used. */
 const char *terminal_style(FILE *out, enum style style);
 
+/* Can the cursor be moved there? Not in a file, a pipe, or where TERM is dumb or not said. */
+bool terminal_is_screen(FILE *out);
+
+size_t terminal_height(FILE *out); /* in lines; 0: not known */
+
+/* A screen of our own in place of what was there, until it is left; then what is painted on it. */
+void terminal_enter_screen(FILE *out);
+void terminal_clear_screen(FILE *out);
+void terminal_leave_screen(FILE *out);
+
 /* Everything that a terminal would obey or not show is written as an escape. */
 void terminal_print_visible(FILE *out, struct text text);
 
@@ -27,6 +37,9 @@ bool terminal_ask_password(const char *prompt, char password[TERMINAL_LINE_MAX])
 bool terminal_ask_yes(const char *question);
 bool terminal_can_ask(void);
 
+/* Asks for one line; false where there is none. */
+bool terminal_ask_line(const char *prompt, char line[TERMINAL_LINE_MAX]);
+
 /* "2026-11-30T11:20:57.657123Z"; 0 if it is not of that form. */
 struct instant instant_from_text(const char *text);
 
@@ -34,19 +47,27 @@ struct instant instant_from_text(const char *text);
 enum { TERMINAL_SPAN_MAX = 24 };
 void span_to_text(int64_t us, char text[TERMINAL_SPAN_MAX]);
 
-/* A table: cells are made visible, columns as wide as their widest cell. */
+/* A table: cells are made visible, columns as wide as their widest cell. On a terminal that is too
+ * narrow the column `shrinks` is cut. */
 enum { TABLE_COLUMNS_MAX = 8 };
+
+struct table_cell {
+    struct buffer text;
+    enum style style;
+};
 
 struct table {
     size_t columns;
-    struct buffer *cells; /* row by row, the headings first */
+    size_t shrinks;
+    struct table_cell *cells; /* row by row, the headings first */
     size_t count;
     size_t capacity;
 };
 
-void table_init(struct table *table, size_t columns);
+void table_init(struct table *table, const char *const *headings, size_t columns);
 void table_add(struct table *table, struct text cell);
 void table_add_string(struct table *table, const char *cell); /* NULL: "" */
+void table_style(struct table *table, enum style style);      /* of the cell that was added last */
 void table_print(const struct table *table, FILE *out);
 void table_release(struct table *table);
 
