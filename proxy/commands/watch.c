@@ -54,7 +54,7 @@ static void paint(const struct watch *watch)
 static void print_line(const struct watch *watch, const json_t *hold)
 {
     if (watch->json) {
-        char *line = json_dumps(hold, JSON_COMPACT);
+        char *line = json_dumps(hold, JSON_COMPACT | JSON_ENSURE_ASCII);
         puts(line);
         free(line);
         fflush(stdout);

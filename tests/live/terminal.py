@@ -144,6 +144,12 @@ def test_what_an_agent_wrote_moves_no_cursor():
                 equal(screen.end(), 0)
                 for bad in ("\u202e", "\x1b", "\x07", "\u200b"):
                     check(bad not in screen.text, f"{bad!r} in {screen.text!r}")
+        process, lines = lines_of(running, "holds", "--watch", "--json", "--all")
+        try:
+            line = eventually(lambda: lines, "the hold in a line")[0]
+            check(line.isascii() and "\\u202" in line.lower(), line)
+        finally:
+            process.kill()
         shown = running.command("show", held["id"]).stdout
         check("\\u{202E}" in shown and "\\u{1B}" in shown, shown)
 
