@@ -58,12 +58,22 @@ struct text size_words(struct arena *arena, int64_t bytes)
     return arena_printf(arena, value < 10 && unit > 0 ? "%.1f %s" : "%.0f %s", value, names[unit]);
 }
 
+/* As the script of the pages has it: hours and days from two of them on. */
 static const struct unit *unit_of(int64_t seconds)
 {
     for (size_t i = 0; i + 1 < sizeof units / sizeof units[0]; i++)
-        if (seconds >= 2 * units[i].seconds || (i > 0 && seconds >= units[i].seconds))
+        if (seconds >= (units[i].seconds > 60 ? 2 : 1) * units[i].seconds)
             return &units[i];
     return &units[sizeof units / sizeof units[0] - 1];
+}
+
+/* The largest that measures it exactly. */
+static const struct unit *exact_unit_of(int64_t seconds)
+{
+    size_t i = 0;
+    while (seconds % units[i].seconds != 0)
+        i++;
+    return &units[i];
 }
 
 static struct text brief(struct arena *arena, int64_t seconds, const char *behind)
@@ -87,7 +97,7 @@ struct text ago_words(struct arena *arena, struct instant then, struct instant n
 struct text span_words(struct arena *arena, int64_t span_us)
 {
     int64_t seconds = span_us / second_us;
-    const struct unit *unit = unit_of(seconds);
+    const struct unit *unit = exact_unit_of(seconds);
     return count_words(arena, seconds / unit->seconds, unit->one, unit->many);
 }
 

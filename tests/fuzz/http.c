@@ -1,7 +1,11 @@
 /* http.c - what the review listener reads by itself: the first byte says which part the rest is. */
 #include "proxy/review/http.h"
 #include "proxy/base/invariant.h"
+#include "proxy/base/limits.h"
 #include "proxy/review/body.h"
+#include "proxy/review/form.h"
+#include "proxy/review/html.h"
+#include "proxy/review/sample.h"
 #include "proxy/review/site.h"
 
 #include <stddef.h>
@@ -39,6 +43,33 @@ static void ask_site(struct arena *arena, struct text text)
     INVARIANT(site_refuses_write(&site, TEXT("null"), TEXT(""), text) != NULL);
 }
 
+static void read_form(struct arena *arena, struct text text)
+{
+    struct form form;
+    if (form_parse(arena, text, &form) == NULL)
+        INVARIANT(form.count <= FORM_FIELDS_MAX);
+    struct text cookie = cookie_value(text, "pgwicket");
+    INVARIANT(!text_has_byte(cookie, ';'));
+    if (is_local_path(text))
+        INVARIANT(text.bytes[0] == '/' && !text_has_byte(text, '\n'));
+}
+
+/* A hostile text leaves neither its tag nor its attribute. */
+static void write_markup(struct text text)
+{
+    struct buffer out;
+    int quotes = 0;
+    int tags = 0;
+    buffer_init(&out, LIMIT_HTTP_ANSWER_BYTES);
+    html(&out, "<p title=\"%.*s\">", TEXT_ARGS(text));
+    for (size_t i = 0; i < out.size; i++) {
+        quotes += out.bytes[i] == '"';
+        tags += out.bytes[i] == '<';
+    }
+    INVARIANT(quotes == 2 && tags == 1);
+    buffer_release(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (size == 0 || size > 65536)
@@ -49,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct decision_body decision;
     struct text argument;
     int64_t number;
-    switch (data[0] % 6) {
+    switch (data[0] % 9) {
     case 0:
         read_credentials(text);
         break;
@@ -72,6 +103,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 5:
         ask_site(&arena, text);
+        break;
+    case 6:
+        read_form(&arena, text);
+        break;
+    case 7:
+        write_markup(text);
+        break;
+    case 8:
+        (void)sample_read(&arena, text);
         break;
     }
     arena_release(&arena);

@@ -128,6 +128,12 @@ static void make_configuration(struct site_under_test *site, unsigned options)
             .client_ca = TEXT(""),
             .mode = TLS_REQUIRE};
     }
+    /* Without WITH_PROXY the same header is trusted, but from another address. */
+    struct address_range *from = arena_array(&made->arena, 1, sizeof *from);
+    cr_assert(address_range_parse((options & WITH_PROXY) != 0 ? TEXT("127.0.0.0/8") : TEXT("10.0.0.5"),
+                                  from));
+    made->trusted =
+        (struct trusted_header){.name = TEXT("X-Remote-User"), .from = from, .from_count = 1};
     made->references = 1;
     site->configuration = made;
 }

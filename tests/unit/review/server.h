@@ -18,7 +18,7 @@ struct site_under_test {
     bool paused; /* support-bot */
 };
 
-enum { WITH_STORE = 1, WITH_TLS = 2 };
+enum { WITH_STORE = 1, WITH_TLS = 2, WITH_PROXY = 64 };
 
 void site_begin(struct site_under_test *site, unsigned options);
 void site_end(struct site_under_test *site);
