@@ -5,6 +5,7 @@
 #include "rules/prompt.h"
 
 #include "proxy/base/buffer.h"
+#include "rules/setting_value.h"
 
 enum { LINE_BYTES_MAX = 4096, LINES_BESIDE_RULES = 10 };
 
@@ -255,10 +256,27 @@ static void add_holds(struct lines *lines, const struct policy *policy)
         return;
     lines->items[lines->count++] = arena_printf(
         lines->arena,
-        "What needs approval waits up to %lld s for a person. After that it fails with SQLSTATE 55PW1 and "
-        "the number of its hold: tell the user, do not send it again, and later run EXECUTE "
-        "pgwicket_hold(number). SHOW pgwicket.holds lists yours.",
+        "What needs approval must be sent by itself, and waits up to %lld s for a person. After that it fails "
+        "with SQLSTATE 55PW1 and the number of its hold: tell the user, do not send it again, and later run "
+        "EXECUTE pgwicket_hold(number). SHOW pgwicket.holds lists yours.",
         (long long)(policy->hold_wait_us / SECOND_US));
+}
+
+/* As the policy says it, or the default; 0 is none. */
+static void add_time_out(struct lines *lines, const struct policy *policy)
+{
+    struct text most = TEXT("30s");
+    for (size_t i = 0; i < policy->setting_count; i++)
+        if (text_is(policy->settings[i].name, "statement_timeout"))
+            most = policy->settings[i].attribute.size > 0 ? TEXT("0") : policy->settings[i].value;
+    int64_t ms;
+    if (!setting_timeout_ms(most, &ms) || ms == 0)
+        return;
+    lines->items[lines->count++] =
+        ms % 1000 == 0 ? arena_printf(lines->arena, "A statement may run for at most %lld s.",
+                                      (long long)(ms / 1000))
+                       : arena_printf(lines->arena, "A statement may run for at most %lld ms.",
+                                      (long long)ms);
 }
 
 static void add_surroundings(struct lines *lines, const struct policy *policy)
@@ -293,6 +311,7 @@ const struct text *policy_prompt(struct arena *arena, const struct policy *polic
     add_hidden(&lines, policy);
     add_templates(&lines, policy);
     add_holds(&lines, policy);
+    add_time_out(&lines, policy);
     if (!policy->transparent) {
         add_surroundings(&lines, policy);
         add_string(&lines, "Do not retry or rephrase what was rejected: use what is allowed, or tell the user "

@@ -67,6 +67,7 @@ policies:
         max_rows: 1000
   reading:
     search_path: [shop, hr]
+    settings: {statement_timeout: 1500}
     rules:
       - allow: [select]
         on: [shop.products, "hr.*"]
@@ -77,6 +78,7 @@ policies:
       - allow: [execute]
         on: [order_status, refund_order]
   everything:
+    settings: {statement_timeout: 0}
     rules:
       - allow: [all]
         on: ["*"]
@@ -90,9 +92,9 @@ LAST = ("Do not retry or rephrase what was rejected: use what is allowed, or tel
 
 
 def held(seconds):
-    return (f"What needs approval waits up to {seconds} s for a person. After that it fails with SQLSTATE 55PW1 and the "
-            "number of its hold: tell the user, do not send it again, and later run EXECUTE pgwicket_hold(number). "
-            "SHOW pgwicket.holds lists yours.")
+    return (f"What needs approval must be sent by itself, and waits up to {seconds} s for a person. After that it fails "
+            "with SQLSTATE 55PW1 and the number of its hold: tell the user, do not send it again, and later run EXECUTE "
+            "pgwicket_hold(number). SHOW pgwicket.holds lists yours.")
 
 
 POLICIES = {
@@ -110,6 +112,7 @@ POLICIES = {
         "Never touch these columns, not by * either: shop.customers.ssn, *.*.password_hash. Name the columns that you "
         "need.",
         held(1),
+        "A statement may run for at most 30 s.",
         "A write also reads the columns of its WHERE, RETURNING and right sides: it must be allowed to SELECT them.",
         "You may look up names and types of tables and columns in information_schema and pg_catalog.",
         LAST],
@@ -117,6 +120,7 @@ POLICIES = {
         FIRST,
         "Names without a schema are looked up in: shop, hr.",
         "1. You may SELECT on shop.products, hr.*; at most 100 rows. (Rule reading.1)",
+        "A statement may run for at most 1500 ms.",
         "Nothing can be changed: the session is read-only.",
         "You may not look into information_schema and pg_catalog.",
         LAST],
@@ -128,6 +132,7 @@ POLICIES = {
         "approve each run. Refund one paid order.",
         "SHOW pgwicket.templates gives the parameters of ready-made statements as JSON Schema.",
         held(20),
+        "A statement may run for at most 30 s.",
         LAST],
     "owner": [
         "You may do everything that the database lets you do.",
