@@ -7,6 +7,7 @@
 #include "proxy/commands/arguments.h"
 #include "proxy/config/problems.h"
 #include "proxy/config/settings.h"
+#include "proxy/net/templates.h"
 #include "proxy/net/upstreams.h"
 #include "proxy/upstream/rights.h"
 #include "rules/review.h"
@@ -21,10 +22,9 @@ static const char usage[] =
     "all\n"
     "problems with their places. If the file is fine, asks each upstream for its catalog and warns "
     "of:\n"
-    "names that mean nothing there; tables with triggers that may write others; views over closed\n"
-    "columns; conditions that can never hold; roles that own tables, lack a right, or have more "
-    "than\n"
-    "the policies let through. Changes nothing.\n\n"
+    "names that mean nothing there; templates that it does not prepare; tables with triggers that\n"
+    "may write others; views over closed columns; conditions that can never hold; roles that own\n"
+    "tables, lack a right, or have more than the policies let through. Changes nothing.\n\n"
     "  --offline  connect to nothing\n"
     "  --strict   warnings are errors, and each upstream must be reached\n\n"
     "exit code: 0 the file is fine, 1 it is not, 2 usage; with --strict also 1 there are "
@@ -79,6 +79,17 @@ static void warn_of_findings(const struct review *review, const struct configura
                         several ? ": " : "", TEXT_ARGS(review->items[i].text));
 }
 
+/* What EXECUTE would run is prepared there, and forgotten. */
+static void prepare_templates(struct catalog_loader *loader, const struct configuration *configuration,
+                              const struct upstream_settings *upstream, struct problems *problems)
+{
+    struct unprepared *unprepared = templates_check(loader, configuration, upstream->name);
+    for (size_t i = 0; i < unprepared->count; i++)
+        problem_warning(problems, upstream->place, "serve refuses this: %.*s",
+                        TEXT_ARGS(unprepared->problems[i]));
+    unprepared_release(unprepared);
+}
+
 static bool read_upstream(struct catalog_loader *loader, struct arena *arena,
                           struct catalog **catalog, struct rights *rights,
                           struct upstream_facts *facts, char *problem)
@@ -108,6 +119,7 @@ static void compare_upstream(struct comparison *comparison,
                              sizeof problem);
         if (problem[0] != '\0')
             problem_warning(problems, upstream->place, "serve refuses this: %s", problem);
+        prepare_templates(loader, configuration, upstream, problems);
     } else {
         comparison->unreachable = true;
         fprintf(

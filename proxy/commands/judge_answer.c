@@ -21,6 +21,7 @@ struct known_names {
     struct arena *arena;
     struct known_name *items;
     size_t count, capacity;
+    bool in_transaction;
 };
 
 static void forget(struct known_names *names, bool is_cursor, struct text name)
@@ -34,6 +35,10 @@ static void forget(struct known_names *names, bool is_cursor, struct text name)
 static void follow_shape(struct known_names *names, const struct judgement *judgement, size_t at)
 {
     const struct shape *shape = &judgement->analysis.statements[at].shape;
+    if (shape->kind == STATEMENT_BEGIN)
+        names->in_transaction = true;
+    else if (shape->kind == STATEMENT_COMMIT || shape->kind == STATEMENT_ROLLBACK)
+        names->in_transaction = shape->and_chain;
     bool is_cursor = shape->kind == STATEMENT_DECLARE || shape->kind == STATEMENT_CLOSE;
     if (shape->kind == STATEMENT_DISCARD) {
         forget(names, true, TEXT(""));
@@ -112,7 +117,7 @@ static void follow_name(struct arena *arena, const struct known_names *names,
                !judge_may_execute(&known->judgement, is_gated(&known->judgement), &error)) {
         answer_reject(answer, &error);
     } else if (is_limited(&known->judgement, known->at) &&
-               !judge_may_be_limited(&answer->judgement.analysis, false, &error)) {
+               !judge_may_be_limited(&answer->judgement.analysis, names->in_transaction, &error)) {
         answer_reject(answer, &error);
     } else if (answer->judgement.analysis.statement_count == 1) {
         take_judgement(arena, &known->judgement, answer);
@@ -158,6 +163,18 @@ static void take_judgement(struct arena *arena, const struct judgement *judgemen
     answer->reason = reason_of(arena, judgement);
 }
 
+/* What the message's own selects may not share a message with, once a transaction is open. */
+static void check_limits(const struct known_names *names, struct answer *answer)
+{
+    const struct judgement *judgement = &answer->judgement;
+    struct error_text error;
+    for (size_t i = 0; i < judgement->analysis.statement_count; i++)
+        if (answer->verdict != VERDICT_REJECT &&
+            decision_limits_rows(&judgement->decisions[i], &judgement->analysis.statements[i].shape) &&
+            !judge_may_be_limited(&judgement->analysis, names->in_transaction, &error))
+            answer_reject(answer, &error);
+}
+
 void answer_question(struct arena *arena, const struct judge_context *context,
                      const struct question *question, struct answer *answer)
 {
@@ -168,6 +185,7 @@ void answer_question(struct arena *arena, const struct judge_context *context,
     judge_text(arena, context, question->sql, question->types, question->type_count, &judgement);
     *answer = (struct answer){.verdict = VERDICT_REJECT};
     take_judgement(arena, &judgement, answer);
+    check_limits(&names, answer);
     for (size_t i = 0; i < judgement.analysis.statement_count; i++)
         if (answer->verdict != VERDICT_REJECT)
             follow_name(arena, &names, &judgement.analysis.statements[i].shape, answer);

@@ -58,6 +58,8 @@ struct unprepared *templates_check(struct catalog_loader *loader,
     arena_init(&found->arena);
     struct text *names =
         arena_array(&found->arena, configuration->template_count, sizeof *names);
+    struct text *problems =
+        arena_array(&found->arena, configuration->template_count, sizeof *problems);
     for (size_t i = 0; i < configuration->template_count; i++) {
         const struct template *template = &configuration->templates[i];
         char problem[256] = "";
@@ -67,12 +69,14 @@ struct unprepared *templates_check(struct catalog_loader *loader,
         found->complete = found->complete && answer != PREPARE_NO_ANSWER;
         if (answer != PREPARE_REFUSED)
             continue;
+        problems[found->count] = arena_printf(
+            &found->arena, "upstream %.*s does not accept the statement of template %.*s: %s",
+            TEXT_ARGS(upstream), TEXT_ARGS(template->name), problem);
         if (found->count == 0)
-            snprintf(found->problem, sizeof found->problem,
-                     "upstream %.*s does not accept the statement of template %.*s: %s",
-                     TEXT_ARGS(upstream), TEXT_ARGS(template->name), problem);
+            snprintf(found->problem, sizeof found->problem, "%.*s", TEXT_ARGS(problems[0]));
         names[found->count++] = arena_text(&found->arena, template->name);
     }
     found->names = names;
+    found->problems = problems;
     return found;
 }

@@ -15,6 +15,7 @@
 struct unprepared {
     struct arena arena;
     const struct text *names; /* of the templates that the server refused to prepare */
+    const struct text *problems; /* why, one for each name */
     size_t count;
     bool complete;            /* every template got an answer */
     char problem[512];        /* about the first of them, for the operator; empty: none */

@@ -171,6 +171,27 @@ def test_a_role_that_serve_would_refuse_is_told():
         equal(warnings(SOUND, database.superuser, more=", accept_risks: [superuser, replication, bypassrls]"), [])
 
 
+TEMPLATES = """
+    rules:
+      - allow: [execute]
+        on: [fine, no_table, no_type]
+templates:
+  fine: {sql: "SELECT notes FROM shop.orders WHERE id = $1", parameters: [{name: id, type: integer}]}
+  no_table: {sql: "SELECT 1 FROM shop.no_such_table"}
+  no_type: {sql: "UPDATE shop.orders SET order_date = $1", parameters: [{name: uuid, type: uuid}]}
+  not_used: {sql: "SELECT 1 FROM shop.no_such_table_either"}
+"""
+
+
+def test_templates_that_the_upstream_does_not_prepare_are_told():
+    with Database() as database:
+        found = [text for _, _, text in warnings(TEMPLATES, database.upstream) if "template" in text and "serve refuses" in text]
+        equal(len(found), 2, found)
+        for part, text in zip(("template no_table: ", "template no_type: "), found):
+            check(text.startswith("serve refuses this: upstream shop does not accept the statement of " + part), text)
+        check("no_such_table" in found[0], found[0])
+
+
 def test_exit_codes_depend_on_strict_only():
     with Database() as database:
         lacking = SOUND + "      - allow: [select]\n        on: [shop.nothing]\n"

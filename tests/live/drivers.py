@@ -395,6 +395,88 @@ SEQUENCES = [
     ("Django", {}, ["SELECT set_config('TimeZone', 'UTC', false)", "SET TIME ZONE 'UTC'", "BEGIN", 'SAVEPOINT "s1_x1"',
                     'RELEASE SAVEPOINT "s1_x1"', "COMMIT", "DECLARE \"_django_curs_1_sync_1\" NO SCROLL CURSOR WITH HOLD FOR SELECT id FROM orders",
                     "FETCH 10 FROM \"_django_curs_1_sync_1\"", "CLOSE \"_django_curs_1_sync_1\""]),
+    ("SQLAlchemy 2", {}, [
+        "BEGIN", "select pg_catalog.version()", "select current_schema()", "show standard_conforming_strings", "ROLLBACK",
+        # tables
+        "SELECT pg_catalog.pg_class.relname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON pg_catalog.pg_namespace.oid = "
+        "pg_catalog.pg_class.relnamespace WHERE pg_catalog.pg_class.relkind = ANY (ARRAY['r', 'p', 'f', 'v', 'm']) AND "
+        "pg_catalog.pg_class.relpersistence != 't' AND pg_catalog.pg_namespace.nspname = 'shop'",
+        ("SELECT pg_catalog.pg_class.oid, pg_catalog.pg_class.relname FROM pg_catalog.pg_class JOIN pg_catalog.pg_namespace ON "
+         "pg_catalog.pg_namespace.oid = pg_catalog.pg_class.relnamespace WHERE pg_catalog.pg_class.relkind = ANY (ARRAY['r', 'p', "
+         "'f', 'v', 'm']) AND pg_catalog.pg_namespace.nspname = $1 AND pg_catalog.pg_class.relname IN ($2)", (25, 25),
+         (b"shop", b"orders")),
+        # columns
+        "SELECT a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod), (SELECT pg_catalog.pg_get_expr(d.adbin, d.adrelid) FROM "
+        "pg_catalog.pg_attrdef d WHERE d.adrelid = a.attrelid AND d.adnum = a.attnum AND a.atthasdef), a.attnotnull, c.relname, "
+        "s.description, a.attgenerated, (SELECT json_build_object('always', a.attidentity = 'a', 'start', q.seqstart, 'increment', "
+        "q.seqincrement, 'minvalue', q.seqmin, 'maxvalue', q.seqmax, 'cache', q.seqcache, 'cycle', q.seqcycle) FROM "
+        "pg_catalog.pg_sequence q WHERE a.attidentity != '' AND q.seqrelid = CAST(CAST(pg_catalog.pg_get_serial_sequence(CAST(CAST("
+        "a.attrelid AS REGCLASS) AS TEXT), a.attname) AS REGCLASS) AS OID)) FROM pg_catalog.pg_class c LEFT OUTER JOIN "
+        "pg_catalog.pg_attribute a ON c.oid = a.attrelid AND a.attnum > 0 AND NOT a.attisdropped LEFT OUTER JOIN "
+        "pg_catalog.pg_description s ON s.objoid = a.attrelid AND s.objsubid = a.attnum JOIN pg_catalog.pg_namespace n ON n.oid = "
+        "c.relnamespace WHERE c.relkind = ANY (ARRAY['r', 'p']) AND n.nspname = 'shop' AND c.relname IN ('orders', 'days') ORDER BY "
+        "c.relname, a.attnum",
+        # primary and unique keys
+        "SELECT x.conrelid, array_agg(CAST(x.attname AS TEXT) ORDER BY x.ord), x.conname, min(x.description), min(CAST(i.indnullsnotdistinct "
+        "AS INTEGER)) FROM (SELECT con.*, a.attname FROM pg_catalog.pg_attribute a JOIN (SELECT p.conrelid, p.conname, p.conindid, "
+        "unnest(p.conkey) AS attnum, generate_subscripts(p.conkey, 1) AS ord, s.description FROM pg_catalog.pg_constraint p LEFT OUTER "
+        "JOIN pg_catalog.pg_description s ON s.objoid = p.oid WHERE p.contype = 'p' AND p.conrelid IN (1, 2)) con ON a.attnum = "
+        "con.attnum AND a.attrelid = con.conrelid) x JOIN pg_catalog.pg_index i ON x.conindid = i.indexrelid GROUP BY x.conrelid, "
+        "x.conname ORDER BY x.conrelid, x.conname",
+        # foreign keys and checks
+        "SELECT c.relname, p.conname, CASE WHEN p.oid IS NOT NULL THEN pg_catalog.pg_get_constraintdef(p.oid, true) END, f.nspname, "
+        "s.description FROM pg_catalog.pg_class c LEFT OUTER JOIN pg_catalog.pg_constraint p ON c.oid = p.conrelid AND p.contype = 'f' "
+        "LEFT OUTER JOIN pg_catalog.pg_class r ON r.oid = p.confrelid LEFT OUTER JOIN pg_catalog.pg_namespace f ON r.relnamespace = "
+        "f.oid LEFT OUTER JOIN pg_catalog.pg_description s ON s.objoid = p.oid ORDER BY c.relname, p.conname",
+        "SELECT c.relname, k.conname, CASE WHEN k.oid IS NOT NULL THEN pg_catalog.pg_get_constraintdef(k.oid, true) END, s.description "
+        "FROM pg_catalog.pg_class c LEFT OUTER JOIN pg_catalog.pg_constraint k ON c.oid = k.conrelid AND k.contype = 'c' LEFT OUTER "
+        "JOIN pg_catalog.pg_description s ON s.objoid = k.oid WHERE c.relkind = ANY (ARRAY['r', 'p'])",
+        # indexes
+        "SELECT x.indrelid, c.relname, x.indisunique, p.conrelid IS NOT NULL, x.indoption, c.reloptions, m.amname, CASE WHEN x.indpred "
+        "IS NOT NULL THEN pg_catalog.pg_get_expr(x.indpred, x.indrelid) END, x.indnkeyatts, x.indnullsnotdistinct, e.elements, "
+        "e.is_expr FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON x.indexrelid = c.oid JOIN pg_catalog.pg_am m ON c.relam = "
+        "m.oid LEFT OUTER JOIN (SELECT k.indexrelid, array_agg(CASE WHEN k.attnum = 0 THEN pg_catalog.pg_get_indexdef(k.indexrelid, "
+        "k.ord + 1, true) ELSE CAST(a.attname AS TEXT) END ORDER BY k.ord) AS elements, array_agg(k.attnum = 0 ORDER BY k.ord) AS "
+        "is_expr FROM (SELECT i.indexrelid, i.indrelid, unnest(i.indkey) AS attnum, generate_subscripts(i.indkey, 1) AS ord FROM "
+        "pg_catalog.pg_index i WHERE NOT i.indisprimary) k LEFT OUTER JOIN pg_catalog.pg_attribute a ON a.attnum = k.attnum AND "
+        "a.attrelid = k.indrelid GROUP BY k.indexrelid) e ON e.indexrelid = x.indexrelid LEFT OUTER JOIN pg_catalog.pg_constraint p ON "
+        "x.indrelid = p.conrelid AND x.indexrelid = p.conindid AND p.contype = ANY (ARRAY['p', 'u', 'x'])",
+        # comments, enums, domains, sequences
+        "SELECT c.relname, s.description FROM pg_catalog.pg_class c LEFT OUTER JOIN pg_catalog.pg_description s ON c.oid = s.objoid AND "
+        "s.objsubid = 0 AND s.classoid = CAST('pg_catalog.pg_class' AS REGCLASS)",
+        "SELECT t.typname, pg_catalog.pg_type_is_visible(t.oid), n.nspname, l.labels FROM pg_catalog.pg_type t JOIN "
+        "pg_catalog.pg_namespace n ON n.oid = t.typnamespace LEFT OUTER JOIN (SELECT e.enumtypid, array_agg(CAST(e.enumlabel AS TEXT) "
+        "ORDER BY e.enumsortorder) AS labels FROM pg_catalog.pg_enum e GROUP BY e.enumtypid) l ON t.oid = l.enumtypid WHERE t.typtype "
+        "= 'e' ORDER BY n.nspname, t.typname",
+        "SELECT t.typname, pg_catalog.format_type(t.typbasetype, t.typtypmod), NOT t.typnotnull, t.typdefault, "
+        "pg_catalog.pg_type_is_visible(t.oid), n.nspname, d.condefs, d.connames, c.collname FROM pg_catalog.pg_type t JOIN "
+        "pg_catalog.pg_namespace n ON n.oid = t.typnamespace LEFT OUTER JOIN pg_catalog.pg_collation c ON t.typcollation = c.oid LEFT "
+        "OUTER JOIN (SELECT k.contypid, array_agg(pg_catalog.pg_get_constraintdef(k.oid, true)) AS condefs, array_agg(CAST(k.conname AS "
+        "TEXT)) AS connames FROM pg_catalog.pg_constraint k WHERE k.contypid != 0 GROUP BY k.contypid) d ON t.oid = d.contypid WHERE "
+        "t.typtype = 'd'",
+        "SELECT c.relname FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'S'"]),
+    ("Django 4 and 5", {}, [
+        "SELECT set_config('TimeZone', 'UTC', false)", "BEGIN", 'SAVEPOINT "s1_x1"', 'ROLLBACK TO SAVEPOINT "s1_x1"', "COMMIT",
+        "SELECT c.relname, CASE WHEN c.relispartition THEN 'p' WHEN c.relkind IN ('m', 'v') THEN 'v' ELSE 't' END, obj_description(c.oid, "
+        "'pg_class') FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('f', "
+        "'m', 'p', 'r', 'v') AND n.nspname NOT IN ('pg_catalog', 'pg_toast') AND pg_catalog.pg_table_is_visible(c.oid)",
+        "SELECT a.attname, NOT (a.attnotnull OR (t.typtype = 'd' AND t.typnotnull)), pg_get_expr(d.adbin, d.adrelid), CASE WHEN "
+        "o.collname = 'default' THEN NULL ELSE o.collname END, a.attidentity != '', col_description(a.attrelid, a.attnum) FROM "
+        "pg_attribute a LEFT JOIN pg_attrdef d ON a.attrelid = d.adrelid AND a.attnum = d.adnum LEFT JOIN pg_collation o ON "
+        "a.attcollation = o.oid JOIN pg_type t ON a.atttypid = t.oid JOIN pg_class c ON a.attrelid = c.oid JOIN pg_namespace n ON "
+        "c.relnamespace = n.oid WHERE c.relkind IN ('f', 'm', 'p', 'r', 'v') AND c.relname = 'orders' AND n.nspname NOT IN "
+        "('pg_catalog', 'pg_toast') AND pg_catalog.pg_table_is_visible(c.oid)",
+        "SELECT s.relname, a.attname FROM pg_class s JOIN pg_depend d ON d.objid = s.oid AND d.classid = 'pg_class'::regclass AND "
+        "d.refclassid = 'pg_class'::regclass JOIN pg_attribute a ON d.refobjid = a.attrelid AND d.refobjsubid = a.attnum JOIN pg_class t "
+        "ON t.oid = d.refobjid AND t.relname = 'orders' AND pg_catalog.pg_table_is_visible(t.oid) WHERE s.relkind = 'S'",
+        "SELECT a1.attname, c2.relname, a2.attname FROM pg_constraint k LEFT JOIN pg_class c1 ON k.conrelid = c1.oid LEFT JOIN pg_class "
+        "c2 ON k.confrelid = c2.oid LEFT JOIN pg_attribute a1 ON c1.oid = a1.attrelid AND a1.attnum = k.conkey[1] LEFT JOIN pg_attribute "
+        "a2 ON c2.oid = a2.attrelid AND a2.attnum = k.confkey[1] WHERE c1.relname = 'orders' AND k.contype = 'f' AND "
+        "pg_catalog.pg_table_is_visible(c1.oid)",
+        "SELECT k.conname, array(SELECT a.attname FROM unnest(k.conkey) WITH ORDINALITY u(id, at) JOIN pg_attribute a ON u.id = a.attnum "
+        "WHERE a.attrelid = k.conrelid ORDER BY u.at), k.contype, (SELECT r.relname || '.' || f.attname FROM pg_attribute f JOIN pg_class "
+        "r ON f.attrelid = r.oid WHERE f.attrelid = k.confrelid AND f.attnum = k.confkey[1]), c.reloptions FROM pg_constraint k JOIN "
+        "pg_class c ON k.conrelid = c.oid WHERE c.relname = 'orders' AND pg_catalog.pg_table_is_visible(c.oid)"]),
 ]
 
 

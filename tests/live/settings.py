@@ -4,6 +4,7 @@ Harmless ones pass, time-outs go down only, the others need `set` on setting:NAM
 in no spelling, whatever the rules allow. The table is asked by `pgwicket judge`; startup parameters and
 what row security sees, by sessions.
 """
+import concurrent.futures
 import csv
 import json
 import os
@@ -188,7 +189,8 @@ ALIASES = [  # statement, verdict without a rule for settings, verdict with one
     ("SET TRANSACTION READ WRITE", "allow", "allow"), ("SET TRANSACTION SNAPSHOT 'x'", "reject", "reject"),
     ("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY", "allow", "allow"),
     ("SHOW data_directory", "reject", "allow"), ("SELECT pg_catalog.current_setting('data_directory')", "reject", "allow"),
-    ("SHOW ALL", "reject", "reject"), ("SHOW app.tenant", "reject", "allow"),
+    ("SHOW ALL", "reject", "reject"), ("SHOW app.tenant", "allow", "allow"), ("SHOW app.other", "reject", "allow"),
+    ("SELECT pg_catalog.current_setting('app.tenant')", "allow", "allow"),
 ]
 
 
@@ -238,6 +240,27 @@ def test_startup_parameters_are_judged_as_set():
             with c:
                 if name in readable:
                     check(in_effect(c, name) != value, f"{parameters} is in effect")
+
+
+def test_every_setting_as_a_startup_parameter():
+    """One that needs a rule ends the login in each spelling, before anything is opened upstream."""
+    names = by_class("never") + ["app.other", "role", "session_authorization", "search_path"]
+    tries = [(name, parameters) for name in names for parameters in startup_spellings(name, "1")
+             if list(parameters) != ["port"]]  # which is an argument of Connection
+    check(len(tries) > 1200, f"{len(tries)} tries")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda item: session("agent", **item[1]), tries))
+    wrong = [f"{parameters}: {code}" for (_, parameters), code in zip(tries, found) if code != "42501"]
+    equal(wrong, [], f"{len(wrong)} of {len(tries)} are not refused")
+    harmless = [(name, VALUES[name]) for name in by_class("harmless")
+                if name in VALUES and not name.startswith("transaction_")]  # of one transaction, not of a session
+    check(len(harmless) > 5, harmless)
+    for name, value in harmless + [(name, low) for name, (low, _) in DOWN.items()]:
+        for parameters in startup_spellings(name, value):
+            c = session("agent", **parameters)
+            check(not isinstance(c, str), f"{parameters}: {c}")
+            with c:
+                check(in_effect(c, name) is not None, str(parameters))
 
 
 # --- a tenant by pinned setting and row security ---------------------------------------------------
