@@ -16,16 +16,10 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import pgwire
 
 from live import Skip, check, equal, main
-from wicket import AGENT_SECRET, Database, Wicket
+from wicket import AGENT_SECRET, Database, Wicket, configuration
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-CONFIGURATION = """
-listen: {address: "127.0.0.1:$port"}
-audit: {file: "$audit"}
-upstreams:
-  shop: "$upstream"
-agents:
-  agent: {secret: $agent_secret, upstream: shop, policy: open}
+CONFIGURATION = configuration("""
 policies:
   open:
     search_path: [shop, public]
@@ -33,7 +27,7 @@ policies:
     rules:
       - allow: [select]
         on: ["shop.*"]
-"""
+""", agent="open")
 
 database = running = None
 

@@ -3,28 +3,21 @@
 psql, SQLAlchemy and Django ask real questions of a policy of plain select rules. Then every column of
 pg_catalog and information_schema is asked for; only those of parser/builtins/catalog-15.tsv may answer.
 """
-import csv
 import os
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
+import corpus
 import psycopg2
 import pgwire
 
 from live import check, equal, main
-from wicket import AGENT_SECRET, Database, Wicket
+from wicket import AGENT_SECRET, Database, Wicket, configuration
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-CONFIGURATION = """
-listen: {address: "127.0.0.1:$port"}
-audit: {file: "$audit"}
-upstreams:
-  shop: "$upstream"
-agents:
-  agent: {secret: $agent_secret, upstream: shop, policy: open}
-  closed: {secret: $agent_secret, upstream: shop, policy: closed}
+CONFIGURATION = configuration("""
 policies:
   open:
     search_path: [shop, public]
@@ -38,7 +31,7 @@ policies:
     rules:
       - allow: [select]
         on: ["shop.*"]
-"""
+""", agent="open", closed="closed")
 
 # psql's commands, and a word of the answer.
 PSQL_PASSES = {
@@ -169,9 +162,7 @@ def test_django_inspects_a_database_and_plans_migrations():
 
 
 def open_columns():
-    with open(TOP + "/parser/builtins/catalog-15.tsv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return {(row["relation"], row["column"]) for row in rows if row["access"] == "open"}
+    return {(row["relation"], row["column"]) for row in corpus.table("catalog") if row["access"] == "open"}
 
 
 def all_columns():

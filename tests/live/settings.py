@@ -5,7 +5,6 @@ in no spelling, whatever the rules allow. The table is asked by `pgwicket judge`
 what row security sees, by sessions.
 """
 import concurrent.futures
-import csv
 import json
 import os
 import subprocess
@@ -13,21 +12,13 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
+import corpus
 import pgwire
 
 from live import check, equal, main
-from wicket import AGENT_SECRET, BIN, Database, Wicket
+from wicket import AGENT_SECRET, BIN, Database, Wicket, configuration
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
-CONFIGURATION = """
-listen: {address: "127.0.0.1:$port"}
-audit: {file: "$audit"}
-upstreams:
-  shop: "$upstream"
-agents:
-  agent: {secret: $agent_secret, upstream: shop, policy: plain}
-  setter: {secret: $agent_secret, upstream: shop, policy: setter}
-  tenant: {secret: $agent_secret, upstream: shop, policy: tenant, attributes: {tenant: "17"}}
+CONFIGURATION = configuration("""
 policies:
   plain:
     search_path: [shop]
@@ -55,7 +46,7 @@ policies:
         on: [shop.notes]
       - allow: [set]
         on: ["setting:*"]
-"""
+""", agent="plain", setter="setter", tenant='tenant, attributes: {tenant: "17"}')
 
 # A value that the server takes, where it must not be 'x'.
 VALUES = {"bytea_output": "hex", "client_min_messages": "warning", "default_transaction_deferrable": "on",
@@ -88,9 +79,7 @@ database = running = None
 
 
 def table():
-    with open(TOP + "/parser/builtins/settings-15.tsv", encoding="utf-8") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    return [row for row in rows if row["context"] != "spelling" and "*" not in row["name"]]
+    return [row for row in corpus.table("settings") if row["context"] != "spelling" and "*" not in row["name"]]
 
 
 def judge(agent, statements):

@@ -13,21 +13,12 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import pgwire
 from live import check, equal, main
-from wicket import AGENT_SECRET, Database, Wicket
+from wicket import AGENT_SECRET, Database, Wicket, configuration
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cases")
-CONFIGURATION = """
-listen: {address: "127.0.0.1:$port"}
-audit: {file: "$audit"}
-upstreams:
-  shop: "$upstream"
-agents:
-  reader: {secret: $agent_secret, upstream: shop, policy: reader}
-  writer: {secret: $agent_secret, upstream: shop, policy: writer}
-  masked: {secret: $agent_secret, upstream: shop, policy: masked}
-  agent: {secret: $agent_secret, upstream: shop, policy: reader}
+CONFIGURATION = configuration("""
 $policies
-"""
+""", agent="reader", reader="reader", writer="writer", masked="masked")
 # PostgreSQL's own errors for what is no statement: syntax, bytes that are not UTF-8.
 UNREADABLE = ("42601", "22021")
 REFUSALS = ("42501", "54001", "54000", "0A000", "22023", "25P02")

@@ -1,5 +1,6 @@
 """corpus - all statements of tests/cases, for tests that compare what is done with them."""
 import base64
+import csv
 import functools
 import json
 import os
@@ -11,6 +12,12 @@ HARMLESS = {"int": "1", "mod": "3", "name": "c.id", "text": "'x'", "bool": "true
             "json": "'{}'::json", "date": "now()", "table": "shop.orders", "type": "int", "chars": "text",
             "sampler": "system", "op": "<", "call": "generate_series(1, 2)"}
 HOLE = re.compile("«([a-z0-9]+)»")
+
+
+def table(name):
+    """Rows of a table of parser/builtins/, as dictionaries."""
+    with open(os.path.join(TOP, "parser", "builtins", f"{name}-15.tsv"), encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
 def _lines(name):

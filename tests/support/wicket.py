@@ -54,6 +54,13 @@ ALLOW_ALL = """
 """
 
 
+def configuration(policies, **agents):
+    """One without holds: `agents` are names with what follows `policy: `; Wicket itself logs in as "agent"."""
+    lines = [f"  {name}: {{secret: $agent_secret, upstream: shop, policy: {rest}}}" for name, rest in agents.items()]
+    return "\n".join(['listen: {address: "127.0.0.1:$port"}', 'audit: {file: "$audit"}', 'upstreams: {shop: "$upstream"}', "agents:",
+                      *lines, policies.strip("\n"), ""])
+
+
 def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
