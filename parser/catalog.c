@@ -491,57 +491,6 @@ bool relation_has_proof(const struct relation *relation)
     return relation->key_count > 0 && !relation->has_children && !relation->has_rules;
 }
 
-/* The checks of a domain, a domain over one, or an array of one. */
-static bool domain_runs_code(const struct catalog *catalog, const struct type *type)
-{
-    enum { NESTING_MAX = 32 };
-    for (int depth = 0; type != NULL && depth < NESTING_MAX; depth++) {
-        if (type->check_function_count > 0)
-            return true;
-        type = type->base != 0 ? catalog_type_by_oid(catalog, type->base) : NULL;
-    }
-    return type != NULL;
-}
-
-/* A row in a row is not looked into, and counts as running code. */
-static bool columns_run_code(const struct catalog *catalog, const struct relation *relation,
-                             bool nested)
-{
-    for (size_t i = 0; i < relation->column_count; i++) {
-        const struct type *type = catalog_type_by_oid(catalog, relation->columns[i].type);
-        const struct relation *row = type != NULL && type->kind == 'c'
-                                         ? catalog_relation_by_oid(catalog, type->relation)
-                                         : NULL;
-        if (domain_runs_code(catalog, type) ||
-            (row != NULL && (nested || columns_run_code(catalog, row, true))))
-            return true;
-    }
-    return false;
-}
-
-static bool runs_code(const struct catalog *catalog, const struct relation *relation, bool writes,
-                      int depth)
-{
-    enum { NESTING_MAX = 16 };
-    uint32_t last = 0;
-    if (depth > NESTING_MAX || relation->reading_calls || relation->function_count > 0 ||
-        (writes && (relation->writing_calls || columns_run_code(catalog, relation, false))))
-        return true;
-    for (size_t i = 0; i < relation->source_count; i++) {
-        uint32_t oid = relation->sources[i].relation;
-        const struct relation *source = oid != last ? catalog_relation_by_oid(catalog, oid) : NULL;
-        last = oid;
-        if (source != NULL && runs_code(catalog, source, writes, depth + 1))
-            return true;
-    }
-    return false;
-}
-
-bool relation_runs_code(const struct catalog *catalog, const struct relation *relation, bool writes)
-{
-    return runs_code(catalog, relation, writes, 0);
-}
-
 const struct cast *catalog_casts(const struct catalog *catalog, size_t *count)
 {
     INVARIANT(catalog->sealed);

@@ -58,6 +58,14 @@ enum {
     VIEW_SOURCE_ROWS_ONLY = INT16_MIN,  /* mentioned without any column, as in count(*) */
 };
 
+/* How a relation is used, which decides what the server runs then, unseen by the statement. */
+enum relation_use {
+    USE_READ,   /* views, policies */
+    USE_DELETE, /* rows go: DELETE, TRUNCATE */
+    USE_STORE,  /* rows come or change: INSERT, UPDATE */
+    USE_COUNT
+};
+
 struct relation {
     uint32_t oid;
     struct text schema;
@@ -70,8 +78,6 @@ struct relation {
     bool has_rules;     /* rules other than a view's own ON SELECT */
     bool has_triggers;  /* user triggers of any kind */
     bool row_security;
-    bool reading_calls; /* its policies call functions outside pg_catalog */
-    bool writing_calls; /* so do its defaults, checks, indexes, or partition key */
     double rows;        /* reltuples; < 0 where never analysed */
     uint32_t table;     /* of an index: the relation it is on; else 0 */
     const struct column *columns;
@@ -88,6 +94,11 @@ struct relation {
     size_t source_count;
     const uint32_t *functions; /* functions outside pg_catalog that a view's definition calls */
     size_t function_count;
+
+    /* What such a use runs and a rollback might not undo: the code of its triggers, rules, defaults,
+     * checks, domains, indexes and policies, of the tables reached through its foreign keys, and of what
+     * all that calls and uses. Empty: nothing; else why, "shop.note() is written in c". */
+    struct text not_undone[USE_COUNT];
 };
 
 struct function {
@@ -185,10 +196,6 @@ const struct function *catalog_all_functions(const struct catalog *catalog, size
 /* Can a key prove how many rows of the relation match? Children have keys of their own, and rules
  * may turn one write into others. */
 bool relation_has_proof(const struct relation *relation);
-
-/* Whether functions outside pg_catalog run, unseen by the statement, when the relation is read or, with
- * `writes`, written: those above, a view's own, checks of its columns' domains. Not triggers and rules. */
-bool relation_runs_code(const struct catalog *catalog, const struct relation *relation, bool writes);
 
 /* All functions (aggregates, procedures included) of this name in any schema, but for those in
  * pg_catalog and information_schema that the server came with: *count of them from the returned

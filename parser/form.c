@@ -190,6 +190,7 @@ static bool changing_form(struct work *work, const WithClause *with, bool has_ot
 static bool update_form(struct work *work, const UpdateStmt *tree)
 {
     work->form->verb = VERB_UPDATE;
+    work->form->reads_others = tree->fromClause != NIL;
     work->form->has_returning = tree->returningList != NIL;
     if (!find_relation(work, tree->relation, "update") || !set_columns(work, tree->targetList))
         return false;
@@ -270,7 +271,9 @@ static void inserted_columns(struct work *work, const InsertStmt *tree)
 static bool insert_form(struct work *work, const InsertStmt *tree)
 {
     const OnConflictClause *conflict = tree->onConflictClause;
+    const SelectStmt *source = (const SelectStmt *)tree->selectStmt;
     work->form->verb = VERB_INSERT;
+    work->form->reads_others = source != NULL && source->valuesLists == NIL;
     work->form->has_returning = tree->returningList != NIL;
     work->form->conflict_updates = conflict != NULL && conflict->action == ONCONFLICT_UPDATE;
     if (!find_relation(work, tree->relation, "into"))

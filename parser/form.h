@@ -21,6 +21,7 @@ struct write_form {
     struct text target;     /* how RETURNING names the target's row: an identifier, quoted if needed */
     struct text relation;   /* as the statement has it: "shop.orders", "ONLY shop.orders" */
     bool has_returning;
+    bool reads_others;      /* FROM, or INSERT of a query: new values depend on more than the row and the text */
     bool conflict_updates;  /* INSERT … ON CONFLICT DO UPDATE */
 
     /* Columns that the statement itself sets; of an INSERT without a column list there is no name, only

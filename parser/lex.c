@@ -35,12 +35,22 @@ bool token_is_keyword(const struct token *token)
            token->kind <= ScanKeywordTokens[ScanKeywords.num_keywords - 1];
 }
 
-bool token_is_column_name_keyword(const struct token *token)
+static bool is_of_category(const struct token *token, int category)
 {
     if (!token_is_keyword(token))
         return false;
     int index = ScanKeywordLookup(token->string, &ScanKeywords);
-    return index >= 0 && ScanKeywordCategories[index] == COL_NAME_KEYWORD;
+    return index >= 0 && ScanKeywordCategories[index] == category;
+}
+
+bool token_is_column_name_keyword(const struct token *token)
+{
+    return is_of_category(token, COL_NAME_KEYWORD);
+}
+
+bool token_is_reserved(const struct token *token)
+{
+    return is_of_category(token, RESERVED_KEYWORD);
 }
 
 bool lex_is_keyword(const char *word)

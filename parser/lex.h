@@ -67,6 +67,9 @@ bool token_is_keyword(const struct token *token);
 /* PostgreSQL's category of a keyword that is used like a function: COALESCE, NUMERIC, … */
 bool token_is_column_name_keyword(const struct token *token);
 
+/* A keyword that cannot be the name of a column or a variable. */
+bool token_is_reserved(const struct token *token);
+
 /* Would this bare word be read as a keyword? */
 bool lex_is_keyword(const char *word);
 

@@ -34,6 +34,9 @@ struct condition_result rule_conditions(const struct matching *matching, const s
 
 bool verb_is_write(enum verb verb); /* of those whose rows are counted */
 
+/* Why a rollback might not undo what the action's relation runs by itself; empty: it does. */
+struct text action_not_undone(const struct action *action);
+
 /* May it run uncommitted to be counted, and does its command tag then count the rows that max_rows
  * speaks of? */
 bool statement_is_countable(const struct decide_context *context, const struct shape *shape);

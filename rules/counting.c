@@ -18,6 +18,36 @@ bool is_catalog_call(const struct action *action)
            text_starts_with(action->reason, "catalog");
 }
 
+/* Rules are code, but what they run is in the catalog. */
+static bool is_code_of_rules(const struct action *action)
+{
+    return action->part == PART_VIEW && action->relation != NULL && action->relation->has_rules &&
+           action->relation->not_undone[USE_STORE].size == 0 &&
+           action->relation->not_undone[USE_DELETE].size == 0;
+}
+
+static enum relation_use use_by(enum verb verb)
+{
+    switch (verb) {
+    case VERB_INSERT:
+    case VERB_UPDATE:
+    case VERB_CREATE:
+    case VERB_ALTER:
+        return USE_STORE;
+    case VERB_DELETE:
+    case VERB_TRUNCATE:
+        return USE_DELETE;
+    default:
+        return USE_READ;
+    }
+}
+
+struct text action_not_undone(const struct action *action)
+{
+    return action->relation != NULL ? action->relation->not_undone[use_by(action->verb)]
+                                    : (struct text){0};
+}
+
 static bool verb_is_undone(const struct decide_context *context, enum ddl ddl,
                            const struct action *action)
 {
@@ -36,7 +66,7 @@ static bool verb_is_undone(const struct decide_context *context, enum ddl ddl,
     case VERB_CALL:
         return context->policy->introspection && is_catalog_call(action);
     case VERB_CODE:
-        return ddl != DDL_NONE; /* it is written down, not run */
+        return ddl != DDL_NONE /* it is written down, not run */ || is_code_of_rules(action);
     case VERB_NONE:
     case VERB_EXECUTE:
     case VERB_LOCK:
@@ -59,7 +89,8 @@ bool statement_is_rehearsable(const struct decide_context *context, const struct
     for (size_t i = 0; i < shape->action_count; i++) {
         const struct relation *relation = shape->actions[i].relation;
         if (!verb_is_undone(context, shape->ddl, &shape->actions[i]) ||
-            (relation != NULL && relation->kind == 'f'))
+            (relation != NULL && relation->kind == 'f') ||
+            action_not_undone(&shape->actions[i]).size > 0)
             return false;
     }
     return true;

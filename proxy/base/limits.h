@@ -217,6 +217,9 @@ enum {
     /* Rows of one catalog query (columns are the most: 100,000 tables of 40). Some 100 bytes each.
      */
     LIMIT_CATALOG_ROWS = 4 * 1000 * 1000,
+
+    /* The source of one function that is searched for what it names; what is longer counts as unclear. */
+    LIMIT_BODY_BYTES = 1024 * 1024,
 };
 
 #endif

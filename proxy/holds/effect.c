@@ -48,11 +48,28 @@ static bool same_objects(const struct effect *a, const struct effect *b)
     return true;
 }
 
+static bool has_trigger(const struct effect *effect, struct text trigger)
+{
+    for (size_t i = 0; i < effect->trigger_count; i++)
+        if (text_equal(effect->triggers[i], trigger))
+            return true;
+    return false;
+}
+
+static bool every_trigger_in(const struct effect *a, const struct effect *b)
+{
+    for (size_t i = 0; i < a->trigger_count; i++)
+        if (!has_trigger(b, a->triggers[i]))
+            return false;
+    return true;
+}
+
 bool effect_equal(const struct effect *shown, const struct effect *found)
 {
     if (shown->bound == EFFECT_UNKNOWN || found->bound == EFFECT_UNKNOWN ||
         !every_table_in(shown, found) || !every_table_in(found, shown) ||
-        !same_objects(shown, found))
+        !same_objects(shown, found) || !every_trigger_in(shown, found) ||
+        !every_trigger_in(found, shown))
         return false;
     return shown->bound == EFFECT_BY_COUNTS ||
            (found->bound == EFFECT_BY_ROWS && shown->row_count == found->row_count &&
@@ -185,6 +202,17 @@ static void differing_objects(struct buffer *out, const char *word, const struct
     }
 }
 
+static void differing_triggers(struct buffer *out, const char *word, const struct effect *in,
+                               const struct effect *not_in)
+{
+    for (size_t i = 0; i < in->trigger_count; i++) {
+        if (has_trigger(not_in, in->triggers[i]))
+            continue;
+        separate(out, "; ");
+        buffer_printf(out, "%s: trigger %.*s", word, TEXT_ARGS(in->triggers[i]));
+    }
+}
+
 struct text effect_difference(struct arena *arena, const struct effect *shown,
                               const struct effect *found)
 {
@@ -202,6 +230,8 @@ struct text effect_difference(struct arena *arena, const struct effect *shown,
             differing_table(&out, found->tables[i].table, NULL, &found->tables[i]);
     differing_objects(&out, "no longer", shown, found);
     differing_objects(&out, "now", found, shown);
+    differing_triggers(&out, "no longer", shown, found);
+    differing_triggers(&out, "now", found, shown);
     if (out.size == 0 && !effect_equal(shown, found))
         buffer_append_string(&out, "the same numbers, but other rows, or rows with other values");
     return finish(arena, &out);

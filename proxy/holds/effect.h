@@ -21,6 +21,7 @@ enum effect_via { VIA_TARGET = 1, VIA_CASCADE, VIA_TRIGGER };
 struct effect_table {
     struct text table; /* "shop.orders", quoted where SQL needs it */
     enum effect_via via;
+    bool partitioned;       /* while it is measured: rows may move between its partitions */
     struct text constraint; /* VIA_CASCADE: the foreign key, … */
     struct text action;     /* "cascade", "set null", "set default" */
     struct text parent;     /* … and the table that it points at */
@@ -103,7 +104,7 @@ void effect_to_json(struct buffer *out, const struct effect *effect);
  * `arena`. */
 MUST_USE bool effect_from_json(struct arena *arena, struct text json, struct effect *effect);
 
-/* Spec 4.2, equal effects: the same counts for every table, the same objects, and by rows the same
+/* Spec 4.2, equal effects: the same counts for every table, the same objects and triggers, and by rows the same
  * fingerprint. False where either is not known. */
 bool effect_equal(const struct effect *shown, const struct effect *found);
 

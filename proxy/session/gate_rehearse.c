@@ -8,7 +8,6 @@
  */
 #include "proxy/session/internal.h"
 
-#include "proxy/session/measure_reach.h"
 #include "rules/conditions.h"
 
 #include <inttypes.h>
@@ -16,62 +15,22 @@
 
 /* --- may it be rehearsed? ---------------------------------------------------------------------------- */
 
-/* `written`: its rows change or go; `stored`: new ones come, too. */
-static struct text table_problem(struct arena *arena, const struct catalog *catalog,
-                                 const struct relation *relation, bool written, bool stored)
+static struct text action_problem(struct arena *arena, const struct shape *shape)
 {
-    const char *what = NULL;
-    if (relation->kind == 'f')
-        what = "is a foreign table";
-    else if (written && relation->has_triggers)
-        what = "has triggers";
-    else if (written && relation->has_rules)
-        what = "has rules";
-    else if (relation_runs_code(catalog, relation, stored))
-        what = "runs functions of its own";
-    return what == NULL ? (struct text){0}
-                        : arena_printf(arena, "not rehearsed: %.*s.%.*s %s", TEXT_ARGS(relation->schema),
-                                       TEXT_ARGS(relation->name), what);
-}
-
-static bool only_deletes(const struct shape *shape)
-{
-    for (size_t i = 0; i < shape->action_count; i++)
-        if (shape->actions[i].verb == VERB_INSERT || shape->actions[i].verb == VERB_UPDATE)
-            return false;
-    return true;
-}
-
-static struct text reach_problem(struct arena *arena, const struct shape *shape,
-                                 const struct catalog *catalog)
-{
-    struct reach reach;
-    struct text problem = {0};
-    reach_find_all(arena, shape, catalog, &reach);
-    for (size_t i = 0; i < reach.count && problem.size == 0; i++) {
-        const struct relation *relation = catalog_relation_by_oid(catalog, reach.tables[i].oid);
-        bool stored = reach.tables[i].action != NULL || !only_deletes(shape);
-        if (relation != NULL)
-            problem = table_problem(arena, catalog, relation, true, stored);
-    }
-    return problem;
-}
-
-static struct text action_problem(struct arena *arena, const struct shape *shape,
-                                  const struct catalog *catalog)
-{
-    struct text problem = {0};
-    for (size_t i = 0; i < shape->action_count && problem.size == 0; i++) {
+    for (size_t i = 0; i < shape->action_count; i++) {
         const struct action *action = &shape->actions[i];
+        const struct relation *relation = action->relation;
+        struct text why = action_not_undone(action);
         bool writes = verb_is_write(action->verb) || action->verb == VERB_TRUNCATE;
-        bool stores = action->verb == VERB_INSERT || action->verb == VERB_UPDATE ||
-                      action->verb == VERB_ALTER;
-        if (writes && action->relation == NULL)
+        if (writes && relation == NULL)
             return TEXT("not rehearsed: its table is not in the catalog");
-        if (action->relation != NULL)
-            problem = table_problem(arena, catalog, action->relation, writes, stores);
+        if (why.size > 0)
+            return arena_printf(arena,
+                                "not rehearsed: %.*s.%.*s runs code that a rollback may not undo: %.*s",
+                                TEXT_ARGS(relation->schema), TEXT_ARGS(relation->name),
+                                TEXT_ARGS(why));
     }
-    return problem;
+    return (struct text){0};
 }
 
 struct text rehearsal_problem(struct session *s)
@@ -83,6 +42,9 @@ struct text rehearsal_problem(struct session *s)
     const struct decide_context context = {view->policy, view->catalog, view->setting_values};
     if (shape->kind != STATEMENT_WRITE && shape->kind != STATEMENT_SELECT && shape->ddl == DDL_NONE)
         return TEXT("not rehearsed: only queries, writes and changes of objects are");
+    struct text problem = action_problem(&gate->arena, shape);
+    if (problem.size > 0)
+        return problem;
     if (view->catalog == NULL || !statement_is_rehearsable(&context, shape))
         return TEXT("not rehearsed: something in it could outlive a rollback");
     if (s->status == 'E')
@@ -90,8 +52,7 @@ struct text rehearsal_problem(struct session *s)
     if (portal->estimate_rows > (double)view->policy->rehearse_max_rows)
         return arena_printf(&gate->arena, "not rehearsed: the planner expects %.0f rows, limit %" PRId64,
                             portal->estimate_rows, view->policy->rehearse_max_rows);
-    struct text problem = action_problem(&gate->arena, shape, view->catalog);
-    return problem.size > 0 ? problem : reach_problem(&gate->arena, shape, view->catalog);
+    return (struct text){0};
 }
 
 /* --- sending --------------------------------------------------------------------------------------------- */

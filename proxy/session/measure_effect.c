@@ -34,7 +34,18 @@ const char measure_snapshot_sql[] =
     "WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.locktype "
     "OPERATOR(pg_catalog.=) 'relation' AND l.mode OPERATOR(pg_catalog.<>) 'AccessShareLock' AND "
     "n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_schema', "
-    "'pg_toast']::pg_catalog.name[])))::pg_catalog.text";
+    "'pg_toast']::pg_catalog.name[])), "
+    "'triggers', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array("
+    "t.tgrelid::pg_catalog.int8, pg_catalog.format('%I.%I', n.nspname, c.relname), t.tgname, "
+    "t.tgtype::pg_catalog.int4) ORDER BY n.nspname, c.relname, t.tgname) "
+    "FROM (SELECT DISTINCT l.relation FROM pg_catalog.pg_locks l WHERE l.pid "
+    "OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.locktype OPERATOR(pg_catalog.=) "
+    "'relation' AND l.mode OPERATOR(pg_catalog.<>) 'AccessShareLock') locked "
+    "JOIN pg_catalog.pg_trigger t ON t.tgrelid OPERATOR(pg_catalog.=) locked.relation "
+    "JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.tgrelid "
+    "JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace "
+    "WHERE NOT t.tgisinternal AND t.tgenabled OPERATOR(pg_catalog.=) ANY "
+    "(ARRAY['O', 'A']::pg_catalog.\"char\"[])))::pg_catalog.text";
 
 struct observer {
     struct arena *arena;
@@ -101,6 +112,7 @@ static void describe_reached(struct observer *observer, struct effect_table *tab
     if (reached == NULL)
         return;
     table->via = reached->key != NULL ? VIA_CASCADE : VIA_TARGET;
+    table->partitioned = reached->shown->kind == 'p';
     table->total = reached->shown->rows >= 0 ? (int64_t)reached->shown->rows : -1;
     if (reached->key == NULL)
         return;
@@ -138,7 +150,7 @@ static void join_moved_rows(struct observer *observer)
         return;
     for (size_t i = 0; i < observer->table_count; i++) {
         struct effect_table *table = &observer->tables[i];
-        if (table->via != VIA_TARGET)
+        if (table->via != VIA_TARGET || !table->partitioned)
             continue;
         int64_t moved = table->inserted < table->deleted ? table->inserted : table->deleted;
         table->inserted -= moved;
@@ -244,6 +256,72 @@ static void observe_locks(struct observer *observer)
     }
     observer->effect->locks = shown;
     observer->effect->lock_count = kept;
+}
+
+/* --- triggers ------------------------------------------------------------------------------------------- */
+
+enum { ON_INSERT = 4, ON_DELETE = 8, ON_UPDATE = 16, ON_TRUNCATE = 32 }; /* of pg_trigger.tgtype */
+
+static int events_by_counts(const struct observer *observer, int64_t oid)
+{
+    static const int events[] = {ON_INSERT, ON_UPDATE, ON_DELETE};
+    const json_t *before = counts_before(observer, oid), *item;
+    size_t i;
+    int found = 0;
+    json_array_foreach(json_object_get(observer->after, "counts"), i, item)
+        for (size_t kind = 0; number_at(item, 0) == oid && kind < ARRAY_SIZE(events); kind++)
+            if (number_at(item, kind + 2) != number_at(before, kind + 2))
+                found |= events[kind];
+    return found;
+}
+
+/* Triggers for each statement fire without a row, too. */
+static int events_by_statement(const struct observer *observer, int64_t oid)
+{
+    int found = 0;
+    for (size_t i = 0; i < observer->shape->action_count; i++) {
+        const struct action *action = &observer->shape->actions[i];
+        if (action->relation == NULL || action->relation->oid != oid)
+            continue;
+        found |= action->verb == VERB_INSERT ? ON_INSERT : 0;
+        found |= action->verb == VERB_UPDATE ? ON_UPDATE : 0;
+        found |= action->verb == VERB_DELETE ? ON_DELETE : 0;
+        found |= action->verb == VERB_TRUNCATE ? ON_TRUNCATE : 0;
+    }
+    const struct reached *reached = reach_find(observer->reach, (uint32_t)oid);
+    if (reached != NULL && reached->key != NULL)
+        found |= ON_UPDATE | (text_is(text_from(reached->action), "cascade") ? ON_DELETE : 0);
+    return found;
+}
+
+static bool has_text(const struct text *texts, size_t count, struct text text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal(texts[i], text))
+            return true;
+    return false;
+}
+
+/* A partition's copy of a trigger is the trigger of the table that was named. */
+static void observe_triggers(struct observer *observer)
+{
+    const json_t *triggers = json_object_get(observer->after, "triggers"), *item;
+    size_t i, kept = 0;
+    struct text *names = arena_array(observer->arena, json_array_size(triggers), sizeof *names);
+    json_array_foreach(triggers, i, item)
+    {
+        int64_t oid = number_at(item, 0);
+        const struct reached *reached = reach_find(observer->reach, (uint32_t)oid);
+        struct text table = reached != NULL ? quoted_name(observer->arena, reached->shown)
+                                            : text_at(item, 1);
+        struct text name = arena_printf(observer->arena, "%.*s: %.*s", TEXT_ARGS(table),
+                                        TEXT_ARGS(text_at(item, 2)));
+        int events = events_by_counts(observer, oid) | events_by_statement(observer, oid);
+        if ((events & number_at(item, 3)) != 0 && !has_text(names, kept, name))
+            names[kept++] = name;
+    }
+    observer->effect->triggers = names;
+    observer->effect->trigger_count = kept;
 }
 
 /* --- what the counters cannot have seen --------------------------------------------------------------- */
@@ -385,6 +463,7 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     take_rows(observer->arena, plan, measurement->rows, effect);
     observe_counts(observer);
     observe_sequences(observer);
+    observe_triggers(observer);
     if (observer->shape->ddl != DDL_NONE)
         observe_objects(observer, measurement);
     else

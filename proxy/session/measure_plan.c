@@ -144,9 +144,12 @@ static struct text column_name(const struct planner *planner, size_t index)
     return planner->relation->columns[index].name;
 }
 
-/* The new values that the text decides, as one row; empty if there are none. */
+/* The new values that the text decides, as one row; empty if there are none. A trigger may put others in
+ * their place; they are left out where the old row and the text say it all. */
 static struct text bound_values(struct planner *planner)
 {
+    if (planner->relation->has_triggers && !planner->form.reads_others)
+        return TEXT("");
     struct buffer out;
     bool any = false;
     buffer_init(&out, LIMIT_HELD_BYTES);

@@ -23,11 +23,24 @@ enum {
  * of them, and of whole-row references, so the node trees of users' views are searched too. */
 #define FIRST_USER_OID "16384"
 
+#define BODIES(source) \
+    "SELECT p.oid, l.lanname, " source " FROM pg_catalog.pg_proc p " \
+    "JOIN pg_catalog.pg_language l ON l.oid = p.prolang " \
+    "WHERE p.oid >= " FIRST_USER_OID " ORDER BY p.oid"
+
+/* Operators and casts that come with an extension compare and convert, in C, and do nothing else. */
+#define OF_EXTENSION(function) \
+    "EXISTS (SELECT FROM pg_catalog.pg_depend e WHERE e.classid = 'pg_catalog.pg_proc'::regclass " \
+    "AND e.objid = " function " AND e.deptype = 'e') "
+
 static const struct {
     const char *name;
     void (*read)(struct reading *, const PGresult *);
     const char *sql;
 } queries[] = {
+    {"readable columns", read_readable,
+     "SELECT pg_catalog.has_column_privilege('pg_catalog.pg_proc', 'prosrc', 'SELECT')"},
+
     {"schemas", read_schemas,
      "SELECT oid, nspname FROM pg_catalog.pg_namespace "
      "WHERE nspname <> 'pg_toast' AND nspname !~ '^pg_(toast_)?temp_' ORDER BY oid"},
@@ -103,23 +116,8 @@ static const struct {
      "SELECT DISTINCT ev_class FROM pg_catalog.pg_rewrite WHERE ev_type <> '1' ORDER BY ev_class"},
 
     {"triggers", read_triggers,
-     "SELECT DISTINCT tgrelid FROM pg_catalog.pg_trigger WHERE NOT tgisinternal ORDER BY tgrelid"},
-
-    {"functions of relations", read_relation_calls,
-     "SELECT DISTINCT part.relation, part.class = 'pg_catalog.pg_policy'::regclass FROM ("
-     "  SELECT adrelid, 'pg_catalog.pg_attrdef'::regclass, oid FROM pg_catalog.pg_attrdef "
-     "  UNION ALL SELECT conrelid, 'pg_catalog.pg_constraint'::regclass, oid "
-     "    FROM pg_catalog.pg_constraint WHERE conrelid <> 0 AND contype <> 'f' "
-     "  UNION ALL SELECT indrelid, 'pg_catalog.pg_class'::regclass, indexrelid "
-     "    FROM pg_catalog.pg_index "
-     "  UNION ALL SELECT partrelid, 'pg_catalog.pg_class'::regclass, partrelid "
-     "    FROM pg_catalog.pg_partitioned_table "
-     "  UNION ALL SELECT polrelid, 'pg_catalog.pg_policy'::regclass, oid "
-     "    FROM pg_catalog.pg_policy) part (relation, class, object) "
-     "JOIN pg_catalog.pg_depend d ON d.classid = part.class AND d.objid = part.object "
-     "  AND d.deptype = 'n' AND d.refclassid IN ('pg_catalog.pg_proc'::regclass, "
-     "  'pg_catalog.pg_operator'::regclass) "
-     "ORDER BY part.relation"},
+     "SELECT tgrelid, tgfoid, tgtype, tgenabled FROM pg_catalog.pg_trigger WHERE NOT tgisinternal "
+     "ORDER BY tgrelid"},
 
     {"view sources", read_view_sources,
      "SELECT r.ev_class, d.refobjid, d.refobjsubid FROM pg_catalog.pg_rewrite r "
@@ -150,19 +148,59 @@ static const struct {
      "ORDER BY ev_class"},
 
     {"operators", read_operators,
-     "SELECT oid, oprnamespace, oprname, oprcode::oid, oprleft, oprright, oprresult "
+     "SELECT oid, oprnamespace, oprname, oprcode::oid, oprleft, oprright, oprresult, "
+     "oprcode >= " FIRST_USER_OID " AND NOT " OF_EXTENSION("oprcode")
      "FROM pg_catalog.pg_operator WHERE oprcode <> 0"},
 
     {"casts", read_casts,
-     "SELECT castsource, casttarget, castfunc, castcontext = 'i' FROM pg_catalog.pg_cast"},
+     "SELECT castsource, casttarget, castfunc, castcontext = 'i', " OF_EXTENSION("castfunc")
+     "FROM pg_catalog.pg_cast"},
+
+    {"bodies of functions", read_bodies,
+     BODIES("CASE WHEN p.proconfig::text LIKE '%standard_conforming_strings%' THEN NULL "
+            "WHEN l.lanname IN ('sql', 'plpgsql') AND l.oid < " FIRST_USER_OID
+            "  THEN p.prosrc || coalesce(pg_get_function_sqlbody(p.oid), '') "
+            "WHEN p.prosrc ~ '^(multi)?range_constructor[0-9]$' THEN '' END")},
+
+    {"expressions", read_expressions,
+     "WITH trees(use, owner, tree, reads) AS ("
+     "  SELECT 's', adrelid, adbin::text, true FROM pg_catalog.pg_attrdef "
+     "  UNION ALL SELECT 's', conrelid, conbin::text, true FROM pg_catalog.pg_constraint "
+     "    WHERE conrelid <> 0 "
+     "  UNION ALL SELECT 's', indrelid, concat(indexprs::text, ' ', indpred::text), true "
+     "    FROM pg_catalog.pg_index WHERE indrelid >= " FIRST_USER_OID
+     "  UNION ALL SELECT 's', partrelid, partexprs::text, true FROM pg_catalog.pg_partitioned_table "
+     "  UNION ALL SELECT CASE ev_type WHEN '1' THEN 'r' WHEN '4' THEN 'd' ELSE 's' END, ev_class, "
+     "    concat(ev_action::text, ' ', ev_qual::text), ev_type = '1' "
+     "    FROM pg_catalog.pg_rewrite WHERE oid >= " FIRST_USER_OID
+     "  UNION ALL SELECT 'r', polrelid, concat(polqual::text, ' ', polwithcheck::text), true "
+     "    FROM pg_catalog.pg_policy "
+     "  UNION ALL SELECT use, tgrelid, tgqual::text, true "
+     "    FROM pg_catalog.pg_trigger, (VALUES ('s'), ('d')) uses(use) "
+     "    WHERE NOT tgisinternal AND tgenabled <> 'D' "
+     "  UNION ALL SELECT 't', contypid, conbin::text, true FROM pg_catalog.pg_constraint "
+     "    WHERE contypid <> 0 "
+     "  UNION ALL SELECT 't', oid, typdefaultbin::text, true FROM pg_catalog.pg_type "
+     "  UNION ALL SELECT 'f', oid, proargdefaults::text, true FROM pg_catalog.pg_proc "
+     "    WHERE oid >= " FIRST_USER_OID ") "
+     "SELECT DISTINCT use, owner, reads, m[1], coalesce(o.oprcode::oid, m[2]::oid) "
+     "FROM trees CROSS JOIN LATERAL regexp_matches(tree, "
+     "  ':(relid|funcid|opno|aggfnoid|winfnoid|resulttype) ([1-9][0-9]{0,9}) ', 'g') m "
+     "LEFT JOIN pg_catalog.pg_operator o ON m[1] = 'opno' AND o.oid = m[2]::oid"},
 };
+
+static const char *sql_of(const struct reading *reading, size_t query)
+{
+    bool needs_source = queries[query].read == read_bodies;
+    return needs_source && !reading->source_is_readable ? BODIES("NULL") : queries[query].sql;
+}
 
 static bool run_query(struct catalog_loader *loader, struct reading *reading, size_t query,
                       char *problem, size_t problem_size)
 {
     struct buffer sql;
     buffer_init(&sql, QUERY_BYTES_MAX);
-    buffer_printf(&sql, "%s LIMIT %d", queries[query].sql, LIMIT_CATALOG_ROWS + 1);
+    buffer_printf(&sql, "%s LIMIT %d", sql_of(reading, query), LIMIT_CATALOG_ROWS + 1);
     PGresult *result = loader_run(loader, buffer_string(&sql), problem, problem_size);
     buffer_release(&sql);
     if (result == NULL)
@@ -227,14 +265,17 @@ struct catalog *catalog_loader_load(struct catalog_loader *loader, char *problem
     struct instant taken = clock_now();
     struct catalog *catalog = catalog_new();
     struct reading reading = {.catalog = catalog, .arena = catalog_arena(catalog)};
+    arena_init(&reading.scratch);
     bool complete = begin(loader, problem, problem_size) &&
                     run_queries(loader, &reading, problem, problem_size);
     end(loader);
+    if (complete)
+        add_to_catalog(&reading);
+    arena_release(&reading.scratch);
     if (!complete) {
         catalog_release(catalog);
         return NULL;
     }
-    add_to_catalog(&reading);
     catalog_seal(catalog, taken, PQserverVersion(loader->connection));
     return catalog;
 }

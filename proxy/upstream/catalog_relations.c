@@ -261,7 +261,7 @@ void read_parents(struct reading *reading, const PGresult *result)
     for_each_relation(reading, result, read_parent_run);
 }
 
-/* --- rules, triggers, functions ------------------------------------------------------------- */
+/* --- rules and triggers ------------------------------------------------------------- */
 
 void read_rules(struct reading *reading, const PGresult *result)
 {
@@ -276,20 +276,11 @@ void read_triggers(struct reading *reading, const PGresult *result)
 {
     for (int row = 0; row < PQntuples(result); row++) {
         struct relation_draft *draft = find_relation(reading, row_oid(reading, result, row, 0));
-        if (draft != NULL)
-            draft->relation.has_triggers = true;
-    }
-}
-
-void read_relation_calls(struct reading *reading, const PGresult *result)
-{
-    for (int row = 0; row < PQntuples(result); row++) {
-        struct relation_draft *draft = find_relation(reading, row_oid(reading, result, row, 0));
         if (draft == NULL)
             continue;
-        if (row_bool(result, row, 1))
-            draft->relation.reading_calls = true;
-        else
-            draft->relation.writing_calls = true;
+        draft->relation.has_triggers = true;
+        if (row_char(result, row, 3) != 'D') /* disabled */
+            add_runs_of_trigger(reading, draft->relation.oid, row_int16(reading, result, row, 2),
+                                row_oid(reading, result, row, 1));
     }
 }

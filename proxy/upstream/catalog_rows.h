@@ -42,6 +42,17 @@ struct relation_draft {
     struct list functions;      /* uint32_t */
 };
 
+/* Using a relation or a type, or running a function, may run the other. */
+struct runs {
+    size_t from, to; /* nodes: catalog_code.c */
+};
+
+struct body {
+    size_t function; /* index */
+    struct text text;
+    bool procedural; /* PL/pgSQL, else SQL */
+};
+
 struct operator_class {
     uint32_t oid;
     uint32_t input_type;
@@ -52,6 +63,7 @@ struct reading {
     struct catalog *catalog;
     struct arena *arena;
     bool failed;
+    bool source_is_readable; /* of functions */
 
     struct schema_draft *schemas;
     size_t schema_count;
@@ -63,6 +75,13 @@ struct reading {
     size_t relation_count;
     struct operator_class *default_classes;
     size_t default_class_count;
+
+    /* What runs what, and why a node's effect may outlive a rollback (empty: it does not). */
+    struct arena scratch; /* until the snapshot is complete */
+    struct list runs;     /* struct runs */
+    struct list bodies;   /* struct body */
+    struct list operators; /* struct operator, those whose functions are not an extension's own */
+    struct text *reasons; /* by node; NULL before the first */
 };
 
 /* Values of one row. */
@@ -116,12 +135,30 @@ void read_foreign_keys(struct reading *reading, const PGresult *result);
 void read_parents(struct reading *reading, const PGresult *result);
 void read_rules(struct reading *reading, const PGresult *result);
 void read_triggers(struct reading *reading, const PGresult *result);
-void read_relation_calls(struct reading *reading, const PGresult *result);
 void read_view_sources(struct reading *reading, const PGresult *result);
 void read_view_references(struct reading *reading, const PGresult *result);
 void read_view_nodes(struct reading *reading, const PGresult *result);
 void read_operators(struct reading *reading, const PGresult *result);
 void read_casts(struct reading *reading, const PGresult *result);
+
+void read_readable(struct reading *reading, const PGresult *result);
+void read_bodies(struct reading *reading, const PGresult *result);
+void read_expressions(struct reading *reading, const PGresult *result);
+
+/* Nodes of what runs what; 0 for what is not known. */
+size_t function_node(const struct reading *reading, uint32_t oid);
+size_t relation_node(const struct reading *reading, uint32_t oid, enum relation_use use);
+size_t type_node(const struct reading *reading, uint32_t oid);
+void add_runs(struct reading *reading, size_t from, size_t to);
+void add_runs_of_trigger(struct reading *reading, uint32_t relation, int events, uint32_t function);
+void add_runs_of_cast(struct reading *reading, const struct cast *cast);
+void add_reason(struct reading *reading, size_t node, struct text reason); /* the first one stays */
+
+/* Looks for the names in the bodies of functions, and adds what they run. */
+void add_runs_of_bodies(struct reading *reading);
+
+/* Sets `not_undone` of every relation; everything else must have been read. */
+void find_not_undone(struct reading *reading);
 
 /* Gives what was read to the catalog. */
 void add_to_catalog(struct reading *reading);

@@ -173,6 +173,12 @@ void read_operators(struct reading *reading, const PGresult *result)
             .result = row_oid(reading, result, row, 6),
         };
         catalog_add_operator(reading->catalog, &op);
+        if (!row_bool(result, row, 7))
+            continue;
+        struct operator *kept =
+            arena_push(&reading->scratch, &reading->operators.items, &reading->operators.count,
+                       &reading->operators.capacity, sizeof *kept);
+        *kept = op;
     }
 }
 
@@ -188,5 +194,7 @@ void read_casts(struct reading *reading, const PGresult *result)
         if (cast.function != 0 && !is_user_function(reading, cast.function))
             cast.function = 0;
         catalog_add_cast(reading->catalog, &cast);
+        if (cast.function != 0 && !row_bool(result, row, 4))
+            add_runs_of_cast(reading, &cast);
     }
 }

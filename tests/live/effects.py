@@ -6,7 +6,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 from live import check, equal, eventually, main
-from wicket import SERVER_PORT, SERVER_SOCKET, Sender, wicket
+from wicket import Sender, wicket
 
 POLICY = """
     search_path: [shop, e]
@@ -37,6 +37,34 @@ CREATE TABLE e.keyless (a int, b text);
 CREATE VIEW e.names AS SELECT id, name FROM e.parent WHERE id < 500;
 CREATE TABLE e.serial (id serial PRIMARY KEY, v text, at timestamptz DEFAULT clock_timestamp());
 CREATE TABLE e.later (id int PRIMARY KEY, parent int REFERENCES e.parent DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE e.log (id bigserial PRIMARY KEY, at timestamptz DEFAULT clock_timestamp(), what text);
+CREATE TABLE e.audited (id int PRIMARY KEY, n int, updated_at timestamptz);
+CREATE FUNCTION e.touch() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN NEW.updated_at := clock_timestamp(); RETURN NEW; END $$;
+CREATE FUNCTION e.note() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN -- EXECUTE and dblink() are only words here
+     INSERT INTO e.log (what) VALUES (TG_OP || ' copy'); RETURN NULL; END $$;
+CREATE FUNCTION e.note_constant() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN EXECUTE 'INSERT INTO e.log (what) VALUES ($1)' USING TG_OP; RETURN NULL; END $$;
+CREATE TRIGGER touch BEFORE INSERT OR UPDATE ON e.audited FOR EACH ROW EXECUTE FUNCTION e.touch();
+CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON e.audited FOR EACH ROW EXECUTE FUNCTION e.note();
+CREATE TABLE e.stated (id int PRIMARY KEY, n int);
+CREATE TRIGGER stated AFTER UPDATE OR DELETE ON e.stated FOR EACH STATEMENT EXECUTE FUNCTION e.note_constant();
+CREATE TABLE e.put_off (id int PRIMARY KEY, n int);
+CREATE CONSTRAINT TRIGGER later AFTER INSERT OR UPDATE ON e.put_off DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION e.note();
+CREATE TABLE e.twice (id int PRIMARY KEY, n int, m int DEFAULT 0);
+CREATE FUNCTION e.again() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN IF pg_trigger_depth() = 1 THEN UPDATE e.twice SET m = m + 1 WHERE id = NEW.id; END IF; RETURN NULL; END $$;
+CREATE TRIGGER again AFTER UPDATE ON e.twice FOR EACH ROW EXECUTE FUNCTION e.again();
+CREATE VIEW e.pairs AS SELECT id, n FROM e.twice WHERE id < 1000;
+CREATE FUNCTION e.pair() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN IF TG_OP = 'DELETE' THEN DELETE FROM e.twice WHERE id = OLD.id; RETURN OLD; END IF;
+     UPDATE e.twice SET n = NEW.n WHERE id = NEW.id; RETURN NEW; END $$;
+CREATE TRIGGER pair INSTEAD OF UPDATE OR DELETE ON e.pairs FOR EACH ROW EXECUTE FUNCTION e.pair();
+INSERT INTO e.audited SELECT g, g FROM generate_series(1, 100) g;
+INSERT INTO e.stated SELECT g, g FROM generate_series(1, 100) g;
+INSERT INTO e.twice SELECT g, g FROM generate_series(1, 100) g;
 INSERT INTO e.parent SELECT g, 'p' || g FROM generate_series(1, 1000) g;
 INSERT INTO e.child SELECT g, 1 + g % 1000, 'c' FROM generate_series(1, 3000) g;
 INSERT INTO e.grandchild (child, v) SELECT 1 + g % 3000, 'g' FROM generate_series(1, 6000) g;
@@ -84,7 +112,23 @@ STATEMENTS = [
     "WITH w AS (DELETE FROM e.child WHERE id = 700 RETURNING parent) UPDATE e.parent SET n = 9 WHERE id IN (SELECT parent FROM w)",
     "MERGE INTO e.parent p USING (VALUES (310, 'm'), (3000, 'm')) AS v(id, name) ON p.id = v.id "
     "WHEN MATCHED THEN UPDATE SET name = v.name WHEN NOT MATCHED THEN INSERT (id, name) VALUES (v.id, v.name)",
+    "DELETE FROM shop.orders WHERE customer_id = 9",
     "UPDATE shop.products SET price = price + 1 WHERE id < 5",
+]
+# With triggers, deferred ones and such that write their own table.
+TRIGGERED = [
+    "UPDATE e.audited SET n = n + 1 WHERE id < 5",
+    "UPDATE e.audited SET n = 7, updated_at = '2020-01-01' WHERE id = 6",
+    "INSERT INTO e.audited VALUES (201, 1, '2020-01-01'), (202, 2, NULL)",
+    "INSERT INTO e.audited (id, n) SELECT id + 300, n FROM e.stated WHERE id < 4",
+    "DELETE FROM e.audited WHERE id IN (11, 12)",
+    "INSERT INTO e.audited VALUES (13, 1), (203, 2) ON CONFLICT (id) DO UPDATE SET n = EXCLUDED.n",
+    "UPDATE e.stated SET n = 0 WHERE id BETWEEN 10 AND 15",
+    "UPDATE e.stated SET n = 0 WHERE id = -1",
+    "INSERT INTO e.put_off VALUES (1, 1), (2, 2)",
+    "UPDATE e.twice SET n = n + 1 WHERE id < 4",
+    "UPDATE e.pairs SET n = 50 WHERE id = 20",
+    "DELETE FROM e.pairs WHERE id = 21",
 ]
 
 database = running = None
@@ -125,20 +169,28 @@ def difference(before, after):
     return changes
 
 
+def pending():
+    return running.api("holds?state=pending")["holds"]
+
+
 def send(sql, parameters=None):
     """Sends it, and returns the sender and its hold."""
-    known = {h["id"] for h in running.holds()}
+    known = {h["id"] for h in pending()}
     sender = Sender(running.connect(), sql, parameters)
 
     def asked():
         check(sender.error is None, f"{sql}: {sender.error}")
-        return next((h for h in running.holds("pending") if h["id"] not in known), None)
+        return next((h for h in pending() if h["id"] not in known), None)
     hold = eventually(asked, f"a hold of {sql}")
-    return sender, running.hold(hold["id"])
+    return sender, running.api(f"holds/{hold['id']}")
 
 
 def release(hold):
-    running.command("release", hold["id"], "--digest", hold["digest"])
+    running.api(f"holds/{hold['id']}/release", digest=hold["digest"])
+
+
+def refuse(hold):
+    running.api(f"holds/{hold['id']}/refuse", digest=hold["digest"], reason="enough")
 
 
 def moved_rows(changes):
@@ -151,8 +203,8 @@ def moved_rows(changes):
     return whole
 
 
-def test_the_effect_is_what_happens():
-    for sql in STATEMENTS[1:]:
+def compare_shown_with_done(statements):
+    for sql in statements:
         before = snapshot()
         sender, hold = send(sql)
         equal(difference(before, snapshot()), {}, f"nothing has happened yet: {sql}")
@@ -163,10 +215,34 @@ def test_the_effect_is_what_happens():
         sender.result()
         check(sender.error is None, f"{sql}: {sender.error}")
         found = difference(before, snapshot())
-        if "keyless SET" in sql or "id = id + 5000" in sql:
+        if "e.twice" in sql:
+            equal({t: [c // 2 if t == "e.twice" else c for c in counts] for t, counts in shown.items()},
+                  {t: list(c) for t, c in found.items()}, sql) # told twice, because each row changes twice
+        elif "keyless SET" in sql or "id = id + 5000" in sql:
             equal(shown.keys(), found.keys(), sql) # without a key that stays, rows cannot be told from each other here
         else:
             equal(shown, moved_rows(found), sql)
+
+
+def test_the_effect_is_what_happens():
+    compare_shown_with_done(STATEMENTS[1:])
+
+
+def test_triggers_are_part_of_the_effect():
+    compare_shown_with_done(TRIGGERED)
+
+
+def test_triggers_are_told():
+    for sql, triggers in [("UPDATE e.audited SET n = 3 WHERE id = 90", ["e.audited: note", "e.audited: touch"]),
+                          ("DELETE FROM e.audited WHERE id = 90", ["e.audited: note"]),
+                          ("UPDATE e.pairs SET n = 3 WHERE id = 90", ["e.pairs: pair", "e.twice: again"])]:
+        sender, hold = send(sql)
+        equal(sorted(hold["effect"]["triggers"]), triggers, sql)
+        vias = {t["table"]: t["via"] for t in hold["effect"]["tables"]}
+        equal(vias, {"e.audited": "target", "e.log": "trigger"} if "audited" in sql else {"e.twice": "target"}, sql)
+        release(hold)
+        sender.result()
+        check(sender.error is None, f"{sql}: {sender.error}")
 
 
 def test_what_changes_nothing_needs_nobody():
@@ -202,56 +278,6 @@ def test_rows_and_sequences_are_shown():
     check(sender.result().error is None, sender.error)
 
 
-# What a table runs by itself need not stay within the transaction: here it adds to e.outside over a connection of its own.
-OUTSIDE = """
-CREATE EXTENSION IF NOT EXISTS dblink SCHEMA public;
-CREATE FUNCTION e.leave(i int) RETURNS int LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER AS $$BEGIN
-    PERFORM public.dblink_exec('host=SOCKET port=PORT user=postgres dbname=DATABASE', 'INSERT INTO e.outside VALUES (1)');
-    RETURN i; END$$;
-CREATE FUNCTION e.leave_again() RETURNS int LANGUAGE sql VOLATILE AS $$SELECT e.leave(1 + (random() * 9)::int)$$;
-CREATE DOMAIN e.leaving AS int CHECK (e.leave(VALUE) > 0);
-CREATE TYPE e.pair AS (a int, b e.leaving);
-CREATE TABLE e.own_default (id int PRIMARY KEY, d int DEFAULT e.leave_again());
-CREATE TABLE e.own_check (id int PRIMARY KEY CHECK (e.leave(id) > 0));
-CREATE TABLE e.own_generated (id int PRIMARY KEY, g int GENERATED ALWAYS AS (e.leave(id)) STORED);
-CREATE TABLE e.own_index (id int PRIMARY KEY);
-CREATE INDEX ON e.own_index (e.leave(id));
-CREATE TABLE e.own_predicate (id int PRIMARY KEY);
-CREATE INDEX ON e.own_predicate (id) WHERE e.leave(id) > 0;
-CREATE TABLE e.own_partitions (id int) PARTITION BY RANGE (e.leave(id));
-CREATE TABLE e.own_partition PARTITION OF e.own_partitions DEFAULT;
-CREATE TABLE e.own_domain (id int PRIMARY KEY, v e.leaving);
-CREATE TABLE e.own_domains (id int PRIMARY KEY, v e.leaving[]);
-CREATE TABLE e.own_row (id int PRIMARY KEY, v e.pair);
-CREATE TABLE e.own_policy (id int PRIMARY KEY);
-INSERT INTO e.own_policy VALUES (7);
-ALTER TABLE e.own_policy ENABLE ROW LEVEL SECURITY;
-CREATE POLICY p ON e.own_policy USING (e.leave(id) > 0);
-CREATE TABLE e.own_less (id int PRIMARY KEY, d int DEFAULT e.leave_again() CHECK (e.leave(d) > 0));
-INSERT INTO e.own_less VALUES (1, 1);
-GRANT ALL ON ALL TABLES IN SCHEMA e TO agent;
-"""
-OWN_CODE = [f"INSERT INTO e.own_{what} (id) VALUES (1)" for what in ("default", "check", "generated", "index", "predicate",
-                                                                   "partitions", "domain", "domains", "row")]
-OWN_CODE += ["DELETE FROM e.own_policy WHERE id = 7", "UPDATE e.own_less SET d = 2 WHERE id = 1"]
-
-
-def test_what_a_table_runs_by_itself_is_not_rehearsed():
-    for sql in OWN_CODE:
-        sender, hold = send(sql)
-        equal(hold["effect"]["known"], False, sql)
-        equal(database.value("SELECT count(*) FROM e.outside"), 0, sql)
-        running.command("refuse", hold["id"], "--reason", "enough", "--digest", hold["digest"])
-        sender.result()
-
-
-def test_what_does_not_run_is_no_obstacle():
-    sender, hold = send("DELETE FROM e.own_less WHERE id = 1")
-    equal((hold["effect"]["known"], database.value("SELECT count(*) FROM e.outside")), (True, 0))
-    release(hold)
-    check(sender.result().error is None, sender.error)
-
-
 DRIFTS = [
     ("DELETE FROM e.parent WHERE id BETWEEN 800 AND 803", "DELETE FROM e.parent WHERE id = 801"),
     ("DELETE FROM e.parent WHERE name = 'q'", "UPDATE e.parent SET name = 'q' WHERE id = 811"),
@@ -263,6 +289,11 @@ DRIFTS = [
     ("UPDATE e.parent SET name = 's' WHERE id = 831", "UPDATE e.parent SET at = now() WHERE id = 831"),
     ("UPDATE e.parted SET v = 'w' WHERE id = 50", "UPDATE e.parted SET v = 'other' WHERE id = 50"),
     ("INSERT INTO e.serial (v) SELECT name FROM e.parent WHERE id = 840", "UPDATE e.parent SET name = 'changed' WHERE id = 840"),
+    ("UPDATE e.audited SET n = 1 WHERE id = 60", "CREATE TRIGGER added BEFORE UPDATE ON e.audited FOR EACH ROW EXECUTE FUNCTION e.touch()"),
+    ("UPDATE e.audited SET n = 1 WHERE id = 61", "DROP TRIGGER added ON e.audited"),
+    ("UPDATE e.audited SET n = 1 WHERE id = 62", "ALTER TABLE e.audited DISABLE TRIGGER note"),
+    ("UPDATE e.audited SET n = 1 WHERE id = 63", "UPDATE e.audited SET n = 99 WHERE id = 63"),
+    ("DELETE FROM e.stated WHERE id = 63", "CREATE TRIGGER more BEFORE DELETE ON e.stated FOR EACH STATEMENT EXECUTE FUNCTION e.note()"),
     ("INSERT INTO e.serial (v) SELECT name FROM e.parent WHERE n = 4711", "UPDATE e.parent SET n = 4711 WHERE id = 842"),
 ]
 
@@ -278,21 +309,17 @@ def test_a_drift_commits_nothing():
         check(sender.error is not None, f"{sql} ran in spite of {drift}")
         equal(sender.error.pgcode, "55PW3", f"{sql}: {sender.error}")
         equal(difference(before, snapshot()), {}, f"{sql} after {drift}")
-        again = running.hold(hold["id"])
+        again = running.api(f"holds/{hold['id']}")
         equal(again["state"], "drifted")
         check(f"hold {again['replaced_by']}" in str(sender.error), f"{sql}: {sender.error}")
-        new = running.hold(again["replaced_by"])
+        new = running.api(f"holds/{again['replaced_by']}")
         equal((new["state"], new["statement"]), ("pending", hold["statement"]))
-        running.command("refuse", new["id"], "--reason", "enough", "--digest", new["digest"])
+        refuse(new)
 
 
 if __name__ == "__main__":
     with wicket(POLICY) as (database, running):
         database.ask(SCHEMA)
-        for name, value in (("SOCKET", SERVER_SOCKET), ("PORT", SERVER_PORT), ("DATABASE", database.name)):
-            OUTSIDE = OUTSIDE.replace(name, value)
-        for sql in ("CREATE TABLE e.outside (id int)", OUTSIDE, "TRUNCATE e.outside"):
-            database.ask(sql)
         running.stop()
         running.start()
         keys = {table: key_of(table) for table in tables()}

@@ -2,6 +2,7 @@
 
 Finds the program in PGWICKET_BIN and the server by PGWICKET_TEST_*, which tests/run sets.
 """
+import base64
 import contextlib
 import glob
 import json
@@ -14,6 +15,7 @@ import subprocess
 import tempfile
 import threading
 import time
+import urllib.request
 
 import psycopg2
 
@@ -258,6 +260,14 @@ class Wicket:
             raise AssertionError(f"pgwicket {arguments} ended with {result.returncode}:\n"
                                  f"{result.stdout}{result.stderr}")
         return result
+
+    def api(self, path, **body):
+        """The approver's API, which answers sooner than the commands; with a body it is a POST."""
+        basic = base64.b64encode(f"alice:{APPROVER_SECRET}".encode()).decode()
+        request = urllib.request.Request(self.url + "/api/" + path, data=json.dumps(body).encode() if body else None,
+                                         headers={"Authorization": "Basic " + basic, "Content-Type": "application/json"})
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
 
     def holds(self, state=None):
         """What the API lists, newest first."""

@@ -1,0 +1,289 @@
+/*
+ * catalog_code.c - what using a table runs, and whether a rollback undoes all of it.
+ *
+ * A graph: a use of a relation, a function and a type are nodes, and each points at what it may run. What
+ * is found in the bodies of functions is rather too much than too little, and what cannot be seen (another
+ * language than SQL and PL/pgSQL, text that is built, source that may not be read) gives its node a
+ * reason. Reasons spread to everything that may run such a node.
+ */
+#include "proxy/upstream/catalog_rows.h"
+
+#include "parser/builtins.h"
+#include "proxy/base/attributes.h"
+
+#include <stdlib.h>
+
+/* --- nodes ---------------------------------------------------------------------------------------- */
+
+static size_t node_count(const struct reading *reading)
+{
+    return 1 + reading->function_count + reading->type_count + USE_COUNT * reading->relation_count;
+}
+
+size_t function_node(const struct reading *reading, uint32_t oid)
+{
+    const struct function *function = find_function(reading, oid);
+    return function != NULL ? 1 + (size_t)(function - reading->functions) : 0;
+}
+
+size_t type_node(const struct reading *reading, uint32_t oid)
+{
+    const struct type_draft *type = find_type(reading, oid);
+    return type != NULL ? 1 + reading->function_count + (size_t)(type - reading->types) : 0;
+}
+
+static size_t node_of_draft(const struct reading *reading, const struct relation_draft *draft,
+                            enum relation_use use)
+{
+    size_t index = (size_t)(draft - reading->relations);
+    return 1 + reading->function_count + reading->type_count + USE_COUNT * index + (size_t)use;
+}
+
+size_t relation_node(const struct reading *reading, uint32_t oid, enum relation_use use)
+{
+    const struct relation_draft *draft = find_relation(reading, oid);
+    return draft != NULL ? node_of_draft(reading, draft, use) : 0;
+}
+
+void add_runs(struct reading *reading, size_t from, size_t to)
+{
+    if (from == 0 || to == 0 || from == to)
+        return;
+    struct runs *runs = arena_push(&reading->scratch, &reading->runs.items, &reading->runs.count,
+                                   &reading->runs.capacity, sizeof *runs);
+    *runs = (struct runs){from, to};
+}
+
+void add_reason(struct reading *reading, size_t node, struct text reason)
+{
+    if (reading->reasons == NULL)
+        reading->reasons =
+            arena_array(&reading->scratch, node_count(reading), sizeof *reading->reasons);
+    if (node != 0 && reading->reasons[node].size == 0)
+        reading->reasons[node] = reason;
+}
+
+/* --- what the catalog says ------------------------------------------------------------------------ */
+
+enum { ON_INSERT = 4, ON_DELETE = 8, ON_UPDATE = 16, ON_TRUNCATE = 32 }; /* of pg_trigger.tgtype */
+
+void add_runs_of_trigger(struct reading *reading, uint32_t relation, int events, uint32_t function)
+{
+    size_t to = function_node(reading, function);
+    if ((events & (ON_INSERT | ON_UPDATE)) != 0)
+        add_runs(reading, relation_node(reading, relation, USE_STORE), to);
+    if ((events & (ON_DELETE | ON_TRUNCATE)) != 0)
+        add_runs(reading, relation_node(reading, relation, USE_DELETE), to);
+}
+
+static size_t node_of_tree(const struct reading *reading, char owner, uint32_t oid)
+{
+    switch (owner) {
+    case 'r':
+        return relation_node(reading, oid, USE_READ);
+    case 'd':
+        return relation_node(reading, oid, USE_DELETE);
+    case 's':
+        return relation_node(reading, oid, USE_STORE);
+    case 't':
+        return type_node(reading, oid);
+    default:
+        return function_node(reading, oid);
+    }
+}
+
+/* Expressions as the server keeps them: whose, what kind of thing they name, and which. */
+void read_expressions(struct reading *reading, const PGresult *result)
+{
+    for (int row = 0; row < PQntuples(result); row++) {
+        size_t from = node_of_tree(reading, row_char(result, row, 0), row_oid(reading, result, row, 1));
+        bool reads = row_bool(result, row, 2);
+        struct text kind = text_from(PQgetvalue(result, row, 3));
+        uint32_t oid = row_oid(reading, result, row, 4);
+        if (text_is(kind, "relid")) {
+            add_runs(reading, from, relation_node(reading, oid, reads ? USE_READ : USE_STORE));
+            add_runs(reading, from, relation_node(reading, oid, reads ? USE_READ : USE_DELETE));
+        } else if (text_is(kind, "resulttype")) {
+            add_runs(reading, from, type_node(reading, oid));
+        } else {
+            add_runs(reading, from, function_node(reading, oid));
+        }
+    }
+}
+
+static bool acts(char letter) { return letter == 'c' || letter == 'n' || letter == 'd'; }
+
+static void add_runs_of_key(struct reading *reading, const struct relation_draft *parent,
+                            const struct foreign_key *key)
+{
+    size_t gone = node_of_draft(reading, parent, USE_DELETE);
+    size_t stored = node_of_draft(reading, parent, USE_STORE);
+    if (acts(key->on_delete))
+        add_runs(reading, gone,
+                 relation_node(reading, key->child, key->on_delete == 'c' ? USE_DELETE : USE_STORE));
+    if (acts(key->on_update))
+        add_runs(reading, stored, relation_node(reading, key->child, USE_STORE));
+}
+
+/* A row that moves from one partition to another is deleted in the one. */
+static void add_runs_of_parent(struct reading *reading, const struct relation_draft *draft,
+                               uint32_t parent)
+{
+    for (enum relation_use use = USE_READ; use < USE_COUNT; use++)
+        add_runs(reading, relation_node(reading, parent, use), node_of_draft(reading, draft, use));
+    if (draft->relation.is_partition)
+        add_runs(reading, relation_node(reading, parent, USE_STORE),
+                 node_of_draft(reading, draft, USE_DELETE));
+}
+
+static void add_runs_of_relation(struct reading *reading, const struct relation_draft *draft)
+{
+    const struct relation *relation = &draft->relation;
+    const struct view_source *sources = draft->sources.items;
+    size_t read = node_of_draft(reading, draft, USE_READ);
+    add_runs(reading, node_of_draft(reading, draft, USE_DELETE), read);
+    add_runs(reading, node_of_draft(reading, draft, USE_STORE), read);
+    for (size_t i = 0; i < relation->referenced_by_count; i++)
+        add_runs_of_key(reading, draft, &relation->referenced_by[i]);
+    for (size_t i = 0; i < relation->parent_count; i++)
+        add_runs_of_parent(reading, draft, relation->parents[i]);
+    for (size_t i = 0; i < draft->sources.count; i++)
+        for (enum relation_use use = USE_READ; use < USE_COUNT; use++)
+            add_runs(reading, node_of_draft(reading, draft, use),
+                     relation_node(reading, sources[i].relation, use));
+    for (size_t i = 0; i < relation->column_count; i++)
+        add_runs(reading, node_of_draft(reading, draft, USE_STORE),
+                 type_node(reading, relation->columns[i].type));
+    if (relation->kind == 'f')
+        add_reason(reading, read, arena_printf(reading->arena, "%.*s.%.*s is a foreign table",
+                                               TEXT_ARGS(relation->schema), TEXT_ARGS(relation->name)));
+}
+
+/* A value of a composite type is made like a row of its relation; a table's row type is none's own. */
+static void add_runs_of_type(struct reading *reading, const struct type *type)
+{
+    size_t from = type_node(reading, type->oid);
+    add_runs(reading, from, type_node(reading, type->base));
+    const struct relation_draft *row = find_relation(reading, type->relation);
+    for (size_t i = 0; row != NULL && i < row->relation.column_count; i++)
+        add_runs(reading, from, type_node(reading, row->relation.columns[i].type));
+}
+
+/* PostgreSQL's own functions take and give no domains. */
+static void add_runs_of_function(struct reading *reading, const struct function *function)
+{
+    size_t from = function_node(reading, function->oid);
+    if (!is_user_function(reading, function->oid))
+        return;
+    add_runs(reading, from, type_node(reading, function->result_type));
+    for (size_t i = 0; i < function->argument_count; i++)
+        add_runs(reading, from, type_node(reading, function->argument_types[i]));
+}
+
+/* It takes both types to apply one: a column of type integer alone does not run a cast to one of ours. */
+void add_runs_of_cast(struct reading *reading, const struct cast *cast)
+{
+    const struct type_draft *target = find_type(reading, cast->target);
+    bool own = target != NULL && !text_is(target->type.schema, "pg_catalog");
+    const struct type_draft *source = find_type(reading, cast->source);
+    bool from_own = source != NULL && !text_is(source->type.schema, "pg_catalog");
+    add_runs(reading, type_node(reading, !own && from_own ? cast->source : cast->target),
+             function_node(reading, cast->function));
+}
+
+/* A sequence that moved is shown as such, and moves with every attempt anyway. */
+static void judge_builtin(struct reading *reading, const struct function *function)
+{
+    const struct builtin_function builtin = builtin_function(function->name);
+    const char *why = NULL;
+    if (builtin.strictest == FUNCTION_UNKNOWN)
+        why = "is called, which is not known here";
+    else if (builtin.outside && !text_is(function->name, "nextval"))
+        why = "is called, whose effect a rollback does not undo";
+    else if (text_is(builtin.reason, "xml dump"))
+        why = "is called, which may read any table or view";
+    if (why != NULL)
+        add_reason(reading, function_node(reading, function->oid),
+                   arena_printf(reading->arena, "%.*s() %s", TEXT_ARGS(function->name), why));
+}
+
+static void judge_builtins(struct reading *reading)
+{
+    for (size_t i = 0; i < reading->function_count; i++) {
+        const struct function *function = &reading->functions[i];
+        if (text_is(function->schema, "pg_catalog") && !is_user_function(reading, function->oid))
+            judge_builtin(reading, function);
+    }
+}
+
+/* --- spreading ------------------------------------------------------------------------------------ */
+
+struct spread {
+    const size_t *first; /* by node: where what may run it begins in `from` */
+    const size_t *from;
+    size_t *waiting; /* nodes whose reason has not been told on */
+    size_t waiting_count;
+};
+
+static void sort_by_target(struct reading *reading, struct spread *spread)
+{
+    const struct runs *runs = reading->runs.items;
+    size_t nodes = node_count(reading);
+    size_t *first = arena_array(&reading->scratch, nodes + 1, sizeof *first);
+    size_t *place = arena_array(&reading->scratch, nodes + 1, sizeof *place);
+    size_t *from = arena_array(&reading->scratch, reading->runs.count, sizeof *from);
+    for (size_t i = 0; i < reading->runs.count; i++)
+        first[runs[i].to + 1]++;
+    for (size_t i = 1; i <= nodes; i++)
+        place[i] = first[i] += first[i - 1];
+    for (size_t i = 0; i < reading->runs.count; i++)
+        from[place[runs[i].to]++] = runs[i].from;
+    spread->first = first;
+    spread->from = from;
+}
+
+static void spread_from(struct reading *reading, struct spread *spread, size_t node)
+{
+    for (size_t i = spread->first[node]; i < spread->first[node + 1]; i++) {
+        size_t from = spread->from[i];
+        if (reading->reasons[from].size > 0)
+            continue;
+        reading->reasons[from] = reading->reasons[node];
+        spread->waiting[spread->waiting_count++] = from;
+    }
+}
+
+static void spread_reasons(struct reading *reading)
+{
+    size_t nodes = node_count(reading);
+    struct spread spread = {0};
+    sort_by_target(reading, &spread);
+    spread.waiting = arena_array(&reading->scratch, nodes, sizeof *spread.waiting);
+    for (size_t i = 0; i < nodes; i++)
+        if (reading->reasons[i].size > 0)
+            spread.waiting[spread.waiting_count++] = i;
+    while (spread.waiting_count > 0)
+        spread_from(reading, &spread, spread.waiting[--spread.waiting_count]);
+}
+
+static void take_reasons(const struct reading *reading, struct relation_draft *draft)
+{
+    for (enum relation_use use = USE_READ; use < USE_COUNT; use++)
+        draft->relation.not_undone[use] = reading->reasons[node_of_draft(reading, draft, use)];
+}
+
+void find_not_undone(struct reading *reading)
+{
+    add_reason(reading, 0, TEXT(""));
+    judge_builtins(reading);
+    for (size_t i = 0; i < reading->relation_count; i++)
+        add_runs_of_relation(reading, &reading->relations[i]);
+    for (size_t i = 0; i < reading->type_count; i++)
+        add_runs_of_type(reading, &reading->types[i].type);
+    for (size_t i = 0; i < reading->function_count; i++)
+        add_runs_of_function(reading, &reading->functions[i]);
+    add_runs_of_bodies(reading);
+    spread_reasons(reading);
+    for (size_t i = 0; i < reading->relation_count; i++)
+        take_reasons(reading, &reading->relations[i]);
+}
