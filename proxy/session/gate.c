@@ -430,7 +430,8 @@ static bool wants_estimate(const struct session *s)
     bool useful = decision->verdict == VERDICT_HOLD || decision->needs_cost ||
                   decision_counted_max(decision, shape) != LIMIT_NONE;
     bool possible = may_sync(s) || (decision->needs_cost && !calls_functions(shape));
-    return judged_single(s->gate.portal->judged)->explainable.size > 0 && useful && possible;
+    return judged_single(s->gate.portal->judged)->explainable.size > 0 && useful && possible &&
+           may_be_planned(decision, shape);
 }
 
 static void estimate_or_proceed(struct session *s)

@@ -23,13 +23,22 @@ bool hold_effect_is_as_shown(struct session *s)
     return effect_equal(&shown, s->gate.effect);
 }
 
+/* A new hold with the new effect; NULL where nobody could approve it. */
+static struct hold *next_hold(struct session *s, struct arena *arena)
+{
+    struct error_text error = {0};
+    bool approvable = s->gate.effect->bound != EFFECT_UNKNOWN ||
+                      hold_needs_no_effect(s->gate.portal->decision);
+    return approvable ? held_describe(s, arena, &error) : NULL;
+}
+
 /* The old hold is over, and a new one with the new effect takes its place, in one step. */
-static void post_drift(struct session *s)
+void hold_drift_rolled_back(struct session *s)
 {
     struct gate *gate = &s->gate;
     struct effect shown;
-    struct hold_request *request = hold_new_request(s, HOLD_OP_CREATE, 0);
-    struct error_text error = {0};
+    struct hold_request *request =
+        hold_finish_request(s, gate->hold->id, HOLD_DRIFTED, TEXT(""), TEXT(""));
     struct buffer json;
     buffer_init(&json, LIMIT_EFFECT_BYTES);
     effect_to_json(&json, gate->effect);
@@ -37,9 +46,12 @@ static void post_drift(struct session *s)
     buffer_release(&json);
     if (hold_shown_effect(s, &shown))
         request->error = effect_difference(&request->arena, &shown, gate->effect);
-    request->replaces = gate->hold->id;
-    request->pending_max = -1;
-    request->hold = held_describe(s, &request->arena, &error);
+    request->hold = next_hold(s, &request->arena);
+    if (request->hold != NULL) {
+        request->operation = HOLD_OP_CREATE;
+        request->replaces = gate->hold->id;
+        request->pending_max = -1;
+    }
     gate->outcome = HOLD_DRIFTED;
     gate_become(s, GATE_HOLD_FINISH);
     hold_post(s, request);
@@ -49,7 +61,7 @@ void hold_drift(struct session *s)
 {
     s->gate.drifted = true;
     if (hold_is_inside(&s->gate)) {
-        post_drift(s);
+        hold_drift_rolled_back(s);
         return;
     }
     send_poison(s, TEXT(""));
@@ -73,6 +85,9 @@ static void tell(struct session *s, const struct hold *next)
         error.hint = arena_printf(&gate->arena,
                                   "Run EXECUTE pgwicket_hold(%lld) after it is released. Do not rephrase.",
                                   (long long)next->id);
+    } else {
+        error.hint = TEXT("It is not held again. Look at what changed, and send the statement anew if it is "
+                          "still wanted.");
     }
     if (hold_shown_effect(s, &shown))
         error.detail = arena_printf(&gate->arena, "Approved: %.*s. Different: %.*s.",
@@ -82,9 +97,8 @@ static void tell(struct session *s, const struct hold *next)
     gate_show_error(s);
 }
 
-void hold_drift_rolled_back(struct session *s) { post_drift(s); }
-
 void hold_drift_stored(struct session *s, const struct hold_request *request)
 {
-    tell(s, request->answer == HOLD_OK ? request->holds[0] : NULL);
+    bool replaced = request->answer == HOLD_OK && request->operation == HOLD_OP_CREATE;
+    tell(s, replaced ? request->holds[0] : NULL);
 }

@@ -55,6 +55,18 @@ struct text rehearsal_problem(struct session *s)
     return (struct text){0};
 }
 
+/* The planner evaluates functions that call themselves IMMUTABLE, in defaults and policies too: what a
+ * rollback may not undo must not run for an estimate. A query that is allowed runs all of it anyway. */
+bool may_be_planned(const struct decision *decision, const struct shape *shape)
+{
+    bool runs_anyway = decision->verdict == VERDICT_ALLOW, undone = true;
+    for (size_t i = 0; i < shape->action_count; i++) {
+        runs_anyway = runs_anyway && !verb_is_write(shape->actions[i].verb);
+        undone = undone && action_not_undone(&shape->actions[i]).size == 0;
+    }
+    return runs_anyway || undone;
+}
+
 /* --- sending --------------------------------------------------------------------------------------------- */
 
 static bool in_used_transaction(const struct gate *gate)
@@ -245,7 +257,7 @@ static bool holds_only_rows(const struct decision *decision)
 }
 
 /* What CASCADE reaches is only told by a rehearsal; no rule vouches for that. */
-static bool is_vouched(const struct decision *decision)
+bool hold_needs_no_effect(const struct decision *decision)
 {
     const struct rule *rule = decision->decisive != NULL ? decision->decisive->rule : NULL;
     return rule != NULL && (rule->unrehearsed_hold || rule->rehearse) &&
@@ -306,7 +318,7 @@ static void judge_found(struct session *s)
         reject(s, &error);
     } else if (decision->verdict == VERDICT_ALLOW || gate->empty) {
         run_at_once(s);
-    } else if (!known && !is_vouched(decision)) {
+    } else if (!known && !hold_needs_no_effect(decision)) {
         const struct error_text error = {
             .sqlstate = "42501",
             .message = arena_printf(&gate->arena,

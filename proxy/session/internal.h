@@ -493,6 +493,7 @@ struct text measuring_own_part(struct session *s, uint8_t type, struct text body
 /* gate_rehearse.c */
 /* Why it is not rehearsed; empty: it can be. */
 struct text rehearsal_problem(struct session *s);
+bool may_be_planned(const struct decision *decision, const struct shape *shape);
 void rehearse(struct session *s);
 void rehearse_ready(struct session *s);
 
@@ -517,7 +518,9 @@ void hold_use_lookup(struct session *s, struct judged **judged);
 bool hold_shown_effect(struct session *s, struct effect *shown);
 bool hold_effect_is_as_shown(struct session *s);
 void hold_drift(struct session *s);
-void hold_drift_rolled_back(struct session *s);
+void hold_drift_rolled_back(struct session *s); /* ends the hold, and makes the one that follows */
+/* Does its rule let a person approve what was not rehearsed? */
+bool hold_needs_no_effect(const struct decision *decision);
 void hold_drift_stored(struct session *s, const struct hold_request *request);
 
 /* gate_hold.c */

@@ -19,7 +19,6 @@ struct planner {
     const struct relation *relation;
     struct write_form form;
     const struct key *key; /* finds the old row; NULL: none */
-    bool images;
     struct measure_plan *plan;
 };
 
@@ -262,7 +261,6 @@ void measure_plan(struct arena *arena, const struct shape *shape, const struct c
     struct planner planner = {.arena = arena,
                               .catalog = catalog,
                               .relation = only_target(shape),
-                              .images = images,
                               .plan = plan};
     *plan = (struct measure_plan){.sql = sql};
     if (catalog == NULL || !can_tell_rows(&planner, sql))

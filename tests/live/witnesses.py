@@ -76,6 +76,8 @@ CREATE TABLE public.outside (id int);
 CREATE FUNCTION public.deed() RETURNS int LANGUAGE plpgsql SECURITY DEFINER AS
   $$ BEGIN PERFORM setval('public.witness', 4711); RETURN 1; END $$;
 CREATE FUNCTION public.fixed(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN public.deed(); END $$;
+CREATE FUNCTION public.folded(int) RETURNS int LANGUAGE plpgsql IMMUTABLE SECURITY DEFINER AS
+  $$ BEGIN PERFORM COUNTER; RETURN 1; END $$;
 CREATE FUNCTION public.atomic() RETURNS int LANGUAGE sql BEGIN ATOMIC SELECT public.deed(); END;
 CREATE FUNCTION public.with_argument(int DEFAULT public.deed()) RETURNS int LANGUAGE sql AS 'SELECT 1';
 CREATE PROCEDURE public.procedure() LANGUAGE plpgsql AS $$ BEGIN PERFORM public.deed(); END $$;
@@ -98,6 +100,7 @@ CREATE TRIGGER emptied BEFORE TRUNCATE ON public.far FOR EACH STATEMENT EXECUTE 
 # By name what makes a table in schema S, and the statement that would run the deed.
 PLACES = {
     "default": ("CREATE TABLE S.T (id int, n int DEFAULT public.deed())", "INSERT INTO S.T (id) VALUES (1)"),
+    "folded": ("CREATE TABLE S.T (id int, n int DEFAULT public.folded(1))", "INSERT INTO S.T (id) VALUES (1)"),
     "builtin": ("CREATE TABLE S.T (id int, n bigint DEFAULT setval('public.witness', 4711))", "INSERT INTO S.T (id) VALUES (1)"),
     "sql": ("CREATE TABLE S.T (id int, n int DEFAULT public.atomic())", "INSERT INTO S.T (id) VALUES (1)"),
     "to_default": ("CREATE TABLE S.T (id int, n int DEFAULT public.deed()); INSERT INTO S.T VALUES (1, 1)",
@@ -254,7 +257,7 @@ def test_what_a_rollback_undoes_is_rehearsed():
 
 
 def prepare():
-    statements = [COMMON.replace("CREATE TYPE public.wrapped", "CREATE SEQUENCE public.made; CREATE TYPE public.wrapped")]
+    statements = [COMMON.replace("COUNTER", COUNTER).replace("CREATE TYPE public.wrapped", "CREATE SEQUENCE public.made; CREATE TYPE public.wrapped")]
     for schema in ("w", "v", "l"):
         statements.append(f"CREATE SCHEMA {schema}; GRANT USAGE ON SCHEMA {schema} TO agent; CREATE TABLE {schema}.numbers (n int); "
                           f"INSERT INTO {schema}.numbers VALUES (1)")
