@@ -1,0 +1,244 @@
+"""What changed since a person was asked commits nothing and says what changed, whether it changed before the release or after
+it; what did not change commits, whatever clocks, serials and triggers do."""
+import os
+import sys
+
+import psycopg2
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+from live import check, equal, main
+from wicket import wicket
+
+POLICY = """
+    search_path: [pg_catalog]
+    hold: {wait: 1ms, expire: 1h, run_within: 15m}
+    limits: {pending: unlimited, rehearsals_per_minute: unlimited}
+    rules:
+      - allow: [select]
+        on: [d.*]
+      - hold: [insert, update, delete, code]
+        on: [d.*]
+        unrehearsed: hold
+"""
+COMMON = """
+CREATE SCHEMA d; GRANT USAGE ON SCHEMA d TO agent;
+CREATE TABLE d.log (id bigserial PRIMARY KEY, at timestamptz DEFAULT clock_timestamp(), what text);
+CREATE FUNCTION d.touch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN NEW.at := clock_timestamp(); RETURN NEW; END $$;
+CREATE FUNCTION d.note() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN INSERT INTO d.log (what) VALUES (TG_OP); RETURN NULL; END $$;
+"""
+# Each case has these of its own; {t} is the first.
+TABLES = """
+CREATE TABLE {t} (id int PRIMARY KEY, name text, n int DEFAULT 0, at timestamptz DEFAULT now());
+CREATE TABLE {t}_c (id int PRIMARY KEY, parent int REFERENCES {t} ON DELETE CASCADE ON UPDATE CASCADE, v text);
+CREATE TABLE {t}_g (id int PRIMARY KEY, child int REFERENCES {t}_c ON DELETE CASCADE);
+CREATE TABLE {t}_l (id int PRIMARY KEY, parent int REFERENCES {t} ON DELETE SET NULL);
+INSERT INTO {t} SELECT g, 'p' || g FROM generate_series(1, 10) g;
+INSERT INTO {t}_c SELECT g, 1 + g % 8, 'c' FROM generate_series(1, 20) g;
+INSERT INTO {t}_g SELECT g, 1 + g % 20 FROM generate_series(1, 40) g;
+INSERT INTO {t}_l SELECT g, 1 + g % 8 FROM generate_series(1, 10) g;
+"""
+AUDITED = "CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON {t} FOR EACH ROW EXECUTE FUNCTION d.note()"
+TOUCHED = "CREATE TRIGGER touch BEFORE INSERT OR UPDATE ON {t} FOR EACH ROW EXECUTE FUNCTION d.touch()"
+KEYLESS = "CREATE TABLE {t}_k (a int, b text); INSERT INTO {t}_k VALUES (1, 'x'), (2, 'y')"
+PARTED = ("CREATE TABLE {t}_p (id int, part int, v text, PRIMARY KEY (id, part)) PARTITION BY LIST (part); "
+          "CREATE TABLE {t}_p1 PARTITION OF {t}_p FOR VALUES IN (1); CREATE TABLE {t}_p2 PARTITION OF {t}_p DEFAULT; "
+          "INSERT INTO {t}_p SELECT g, 1 + g % 2, 'v' FROM generate_series(1, 10) g")
+DERIVED = "CREATE TABLE {t}_d () INHERITS ({t}); INSERT INTO {t}_d (id, name) VALUES (101, 'd')"
+VIEW = "CREATE VIEW {t}_v AS SELECT id, n FROM {t} WHERE id < 5"
+DELETE = "DELETE FROM {t} WHERE id BETWEEN 2 AND 4"
+BY_NAME = "DELETE FROM {t} WHERE name = 'q'"
+NAMED = "UPDATE {t} SET name = 'q' WHERE id IN (2, 3)"
+UPSERT = "INSERT INTO {t} (id, name) VALUES (3, 'u'), (30, 'u') ON CONFLICT (id) DO UPDATE SET name = EXCLUDED.name"
+MERGE = ("MERGE INTO {t} USING (VALUES (3, 'm'), (40, 'm')) v(id, name) ON {t}.id = v.id WHEN MATCHED THEN UPDATE SET name = v.name "
+         "WHEN NOT MATCHED THEN INSERT (id, name) VALUES (v.id, v.name)")
+
+# name: what is made beforehand, the statement, and what changes before it runs
+DRIFTS = {
+    "a row added": (None, "DELETE FROM {t} WHERE id > 8", "INSERT INTO {t} (id) VALUES (11)"),
+    "a row removed": (None, DELETE, "DELETE FROM {t} WHERE id = 3"),
+    "all rows removed": (None, DELETE, "DELETE FROM {t} WHERE id < 9"),
+    "emptied": (None, DELETE, "TRUNCATE {t} CASCADE"),
+    "a row changed": (None, DELETE, "UPDATE {t} SET n = 7 WHERE id = 3"),
+    "a time changed": (None, DELETE, "UPDATE {t} SET at = '2001-01-01' WHERE id = 3"),
+    "a row that is updated changed elsewhere": (None, "UPDATE {t} SET name = 'z' WHERE id = 3", "UPDATE {t} SET n = 7 WHERE id = 3"),
+    "the new value comes from what changed": (None, "UPDATE {t} SET n = n + 1 WHERE id = 3", "UPDATE {t} SET n = 7 WHERE id = 3"),
+    "already as it should be": (None, "UPDATE {t} SET n = 7 WHERE id = 3", "UPDATE {t} SET n = 7 WHERE id = 3"),
+    "moved into the predicate": (NAMED, BY_NAME, "UPDATE {t} SET name = 'q' WHERE id = 5"),
+    "moved out of the predicate": (NAMED, BY_NAME, "UPDATE {t} SET name = 'r' WHERE id = 2"),
+    "one in and one out": (NAMED, BY_NAME, "UPDATE {t} SET name = CASE id WHEN 2 THEN 'r' ELSE 'q' END WHERE id IN (2, 5)"),
+    "added and removed": (None, "DELETE FROM {t} WHERE id > 8", "DELETE FROM {t} WHERE id = 9; INSERT INTO {t} (id) VALUES (11)"),
+    "deleted and inserted otherwise": (None, "DELETE FROM {t} WHERE id > 8",
+                                       "DELETE FROM {t} WHERE id = 9; INSERT INTO {t} (id, name) VALUES (9, 'other')"),
+    "another key": (None, "DELETE FROM {t} WHERE id > 8", "UPDATE {t} SET id = 12 WHERE id = 9"),
+    "more children": (None, DELETE, "INSERT INTO {t}_c VALUES (50, 3, 'more')"),
+    "fewer children": (None, DELETE, "DELETE FROM {t}_c WHERE parent = 3"),
+    "children of another": (None, DELETE, "UPDATE {t}_c SET parent = 3 WHERE parent = 7"),
+    "more grandchildren": (None, DELETE, "INSERT INTO {t}_g SELECT 60, id FROM {t}_c WHERE parent = 3 LIMIT 1"),
+    "fewer grandchildren": (None, DELETE, "DELETE FROM {t}_g WHERE child IN (SELECT id FROM {t}_c WHERE parent = 3)"),
+    "more that are set to null": (None, DELETE, "INSERT INTO {t}_l VALUES (60, 3)"),
+    "fewer that are set to null": (None, DELETE, "UPDATE {t}_l SET parent = NULL WHERE parent = 3"),
+    "a source row added": (KEYLESS, "INSERT INTO {t} (id, name) SELECT a + 20, b FROM {t}_k", "INSERT INTO {t}_k VALUES (3, 'z')"),
+    "a source row changed": (KEYLESS, "INSERT INTO {t} (id, name) SELECT a + 20, b FROM {t}_k", "UPDATE {t}_k SET b = 'z' WHERE a = 1"),
+    "a source row removed": (KEYLESS, "INSERT INTO {t} (id, name) SELECT a + 20, b FROM {t}_k", "DELETE FROM {t}_k WHERE a = 1"),
+    "a joined row changed": (KEYLESS, "UPDATE {t} SET name = k.b FROM {t}_k k WHERE k.a = {t}.id", "UPDATE {t}_k SET b = 'z' WHERE a = 1"),
+    "a joined row added": (KEYLESS, "DELETE FROM {t} USING {t}_k k WHERE k.a = {t}.id", "INSERT INTO {t}_k VALUES (3, 'z')"),
+    "what would be inserted is there": (None, UPSERT, "INSERT INTO {t} (id) VALUES (30)"),
+    "what would be updated is gone": (None, UPSERT, "DELETE FROM {t} WHERE id = 3"),
+    "what would be updated changed": (None, UPSERT, "UPDATE {t} SET n = 7 WHERE id = 3"),
+    "a merge that finds one less": (None, MERGE, "DELETE FROM {t} WHERE id = 3"),
+    "a row of a partition": (PARTED, "UPDATE {t}_p SET v = 'w' WHERE id = 4", "UPDATE {t}_p SET v = 'x' WHERE id = 4"),
+    "a row of another partition": (PARTED, "DELETE FROM {t}_p WHERE id = 4", "UPDATE {t}_p SET part = 3 - part WHERE id = 4"),
+    "a row of an inheritance child": (DERIVED, "UPDATE {t} SET n = 1 WHERE name = 'd'", "INSERT INTO {t}_d (id, name) VALUES (102, 'd')"),
+    "a row of a table without a key": (KEYLESS, "DELETE FROM {t}_k WHERE a > 0", "INSERT INTO {t}_k VALUES (3, 'z')"),
+    "a row behind a view": (VIEW, "UPDATE {t}_v SET n = 5 WHERE id > 2", "DELETE FROM {t} WHERE id = 3"),
+    "a view that shows others": (VIEW, "UPDATE {t}_v SET n = 5 WHERE id > 1", "CREATE OR REPLACE VIEW {t}_v AS SELECT id, n FROM {t} WHERE id < 8"),
+    "inner statement": (None, "WITH w AS (DELETE FROM {t}_l WHERE parent = 5 RETURNING parent) UPDATE {t} SET n = 1 WHERE id IN (SELECT parent FROM w)",
+                        "INSERT INTO {t}_l VALUES (70, 5)"),
+    "a trigger added": (None, DELETE, AUDITED),
+    "a statement trigger added": (None, DELETE, "CREATE TRIGGER s BEFORE DELETE ON {t} FOR EACH STATEMENT EXECUTE FUNCTION d.note()"),
+    "a child's trigger added": (None, DELETE, "CREATE TRIGGER s AFTER DELETE ON {t}_c FOR EACH ROW EXECUTE FUNCTION d.note()"),
+    "a trigger dropped": (AUDITED, DELETE, "DROP TRIGGER note ON {t}"),
+    "a trigger disabled": (AUDITED, DELETE, "ALTER TABLE {t} DISABLE TRIGGER note"),
+    "a foreign key dropped": (None, DELETE, "ALTER TABLE {t}_c DROP CONSTRAINT {c}_c_parent_fkey"),
+    "another action of a foreign key": (None, DELETE, "ALTER TABLE {t}_c DROP CONSTRAINT {c}_c_parent_fkey, "
+                                        "ADD FOREIGN KEY (parent) REFERENCES {t} ON DELETE SET NULL"),
+    "a foreign key added": (KEYLESS, DELETE, "INSERT INTO {t}_k VALUES (3, 'z'); ALTER TABLE {t}_k ADD FOREIGN KEY (a) REFERENCES {t} ON DELETE CASCADE"),
+    "a column added": (None, DELETE, "ALTER TABLE {t} ADD more int DEFAULT 1"),
+    "row security": (None, DELETE, "ALTER TABLE {t} ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON {t} USING (id <> 3)"),
+}
+# What happens beside it, or is decided when it runs, is no drift.
+STEADY = {
+    "serial": ("CREATE TABLE {t}_s (id serial PRIMARY KEY, v text, at timestamptz DEFAULT now(), u uuid DEFAULT gen_random_uuid(), "
+               "r float DEFAULT random(), g int GENERATED ALWAYS AS (length(v)) STORED); GRANT ALL ON SEQUENCE {t}_s_id_seq TO agent",
+               "INSERT INTO {t}_s (v) VALUES ('a'), ('b')", "INSERT INTO {t}_s (v) VALUES ('c')"),
+    "identity": ("CREATE TABLE {t}_s (id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY, v text)", "INSERT INTO {t}_s (v) VALUES ('a')",
+                 "INSERT INTO {t}_s (v) VALUES ('c')"),
+    "now": (None, "UPDATE {t} SET at = now(), n = 5 WHERE id = 3", None),
+    "clock": (None, "INSERT INTO {t} (id, at) VALUES (30, clock_timestamp())", None),
+    "updated_at": (TOUCHED, "UPDATE {t} SET n = 5 WHERE id = 3", None),
+    "updated_at of what is set": (TOUCHED, "UPDATE {t} SET at = '2001-01-01' WHERE id = 3", None),
+    "updated_at of a new row": (TOUCHED, "INSERT INTO {t} (id, at) VALUES (30, '2001-01-01')", None),
+    "audit": (AUDITED, DELETE, "INSERT INTO d.log (what) VALUES ('other')"),
+    "audit and updated_at": (AUDITED + "; " + TOUCHED, UPSERT, None),
+    "instead of": (VIEW + "; CREATE FUNCTION {t}_f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE {t} SET n = NEW.n WHERE id = NEW.id; "
+                   "RETURN NEW; END $$; CREATE TRIGGER i INSTEAD OF UPDATE ON {t}_v FOR EACH ROW EXECUTE FUNCTION {t}_f()",
+                   "UPDATE {t}_v SET n = 5 WHERE id = 3", None),
+    "deferred": ("CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON {t} DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION d.note()",
+                 "UPDATE {t} SET n = 5 WHERE id = 3", None),
+    "another row": (None, DELETE, "UPDATE {t} SET n = 9 WHERE id = 7; INSERT INTO {t} (id) VALUES (33); DELETE FROM {t} WHERE id = 9"),
+    "a child's value": (None, DELETE, "UPDATE {t}_c SET v = 'other' WHERE parent = 3"),
+    "other children": (None, DELETE, "INSERT INTO {t}_c VALUES (50, 7, 'more')"),
+    "the same again": (None, DELETE, "UPDATE {t} SET n = n WHERE id = 3"),
+    "an index": (None, DELETE, "CREATE INDEX ON {t} (n); ANALYZE {t}; COMMENT ON TABLE {t} IS 'x'"),
+    "partition": (PARTED, "UPDATE {t}_p SET part = 3 - part WHERE id = 4", "UPDATE {t}_p SET v = 'x' WHERE id = 5"),
+    "merge": (None, MERGE, "UPDATE {t} SET n = 9 WHERE id = 7"),
+    "view": (VIEW, "UPDATE {t}_v SET n = 5 WHERE id = 3", "UPDATE {t} SET n = 9 WHERE id = 7"),
+    "key": (None, "UPDATE {t} SET id = id + 100 WHERE id = 9", "UPDATE {t} SET n = 9 WHERE id = 7"),
+}
+MOMENTS = ("before", "after") # the release
+
+database = running = None
+
+
+def cases(table):
+    for number, (name, texts) in enumerate(table.items()):
+        for moment in MOMENTS:
+            own = f"{'s' if table is STEADY else 't'}{number}_{moment}"
+            made, sql, change = (text and text.replace("{t}", "d." + own).replace("{c}", own) for text in texts)
+            yield f"{name}, {moment} the release", own, made, sql.replace("d." + own + ".", own + "."), change, moment
+
+
+def state(own):
+    """Every row of the case's tables."""
+    tables = [row[0] for row in database.ask(f"SELECT relname FROM pg_class WHERE relnamespace = 'd'::regnamespace AND relkind = 'r' "
+                                             f"AND (relname = '{own}' OR relname LIKE '{own}\\_%') ORDER BY 1")]
+    return database.ask(" UNION ALL ".join(f"SELECT '{t}', md5(string_agg(r::text, ',' ORDER BY r::text)), count(*) FROM d.{t} r"
+                                           for t in tables))
+
+
+def hold_of(session, sql, what):
+    try:
+        session.cursor().execute(sql)
+    except psycopg2.Error as error:
+        equal(error.pgcode, "55PW1", f"{what}: {error}")
+    else:
+        raise AssertionError(f"{what}: was not held")
+    hold = running.api("holds?state=pending")["holds"][0]
+    return running.api(f"holds/{hold['id']}")
+
+
+def release_around(hold, change, moment):
+    if change and moment == "before":
+        database.ask(change)
+    running.api(f"holds/{hold['id']}/release", digest=hold["digest"])
+    if change and moment == "after":
+        database.ask(change)
+
+
+def check_drift(session, what, own, sql, change, moment):
+    hold = hold_of(session, sql, what)
+    check(hold["effect"]["known"], f"{what}: {hold['effect']}")
+    release_around(hold, change, moment)
+    before = state(own)
+    try:
+        session.cursor().execute(f"EXECUTE pgwicket_hold({hold['id']})")
+    except psycopg2.Error as error:
+        equal(error.pgcode, "55PW3", f"{what}: {error}")
+        told = f"{error.diag.message_primary} {error.diag.message_detail}"
+    else:
+        raise AssertionError(f"{what}: ran")
+    equal(state(own), before, what)
+    again = running.api(f"holds/{hold['id']}")
+    equal(again["state"], "drifted", what)
+    check("Different: " in told and not told.endswith("Different: ."), f"{what}: {told}")
+    check(f"hold {again['replaced_by']}" in told, f"{what}: {told}")
+    new = running.api(f"holds/{again['replaced_by']}")
+    equal(new["state"], "pending", what)
+    running.api(f"holds/{new['id']}/refuse", digest=new["digest"], reason="enough")
+
+
+def test_a_drift_commits_nothing():
+    problems = []
+    session = running.connect()
+    for what, own, _, sql, change, moment in cases(DRIFTS):
+        try:
+            check_drift(session, what, own, sql, change, moment)
+        except AssertionError as problem:
+            problems.append(str(problem))
+    check(not problems, f"{len(problems)} of {2 * len(DRIFTS)}:\n" + "\n".join(problems))
+
+
+def test_without_a_drift_it_commits():
+    problems = []
+    session = running.connect()
+    for what, own, _, sql, change, moment in cases(STEADY):
+        try:
+            hold = hold_of(session, sql, what)
+            check(hold["effect"]["known"], f"{what}: {hold['effect']}")
+            release_around(hold, change, moment)
+            before = state(own)
+            session.cursor().execute(f"EXECUTE pgwicket_hold({hold['id']})")
+            equal(running.api(f"holds/{hold['id']}")["state"], "executed", what)
+            check(state(own) != before, f"{what}: nothing was done")
+        except (AssertionError, psycopg2.Error) as problem:
+            problems.append(f"{what}: {problem}")
+    check(not problems, f"{len(problems)} of {2 * len(STEADY)}:\n" + "\n".join(problems))
+
+
+def test_there_are_enough_scenarios():
+    check(len(DRIFTS) >= 40, len(DRIFTS))
+
+
+if __name__ == "__main__":
+    with wicket(POLICY) as (database, running):
+        database.ask(COMMON)
+        for table in (DRIFTS, STEADY):
+            for _, own, made, _, _, _ in cases(table):
+                database.ask(TABLES.replace("{t}", "d." + own) + (made or ""))
+        database.ask("GRANT ALL ON ALL TABLES IN SCHEMA d TO agent; GRANT ALL ON ALL SEQUENCES IN SCHEMA d TO agent; ANALYZE")
+        running.stop()
+        running.start()
+        code = main(globals())
+    sys.exit(code)
