@@ -94,8 +94,8 @@ static void answer_agents(struct exchange *exchange)
     page_begin(&page, exchange,
                &(struct page_head){.title = TEXT("Agents"), .tab = TAB_AGENTS, .live = "agents"});
     html(&page.out,
-         "<div class=\"title\"><h1>Agents</h1><p class=\"soft\">A paused agent’s statements are "
-         "cancelled, and its sessions end. Times are UTC.</p></div>\n"
+         "<div class=\"title\"><h1>Agents</h1><p class=\"soft\">Pausing cancels what runs, "
+         "ends open transactions and refuses all that follows. Times are UTC.</p></div>\n"
          "<table class=\"list agents\" data-part=\"agents\">\n<caption class=\"vh\">Agents and their "
          "sessions</caption>\n<thead><tr><th scope=\"col\">Agent</th><th scope=\"col\">Sessions"
          "</th><th scope=\"col\">Per minute</th><th scope=\"col\">On hold</th>"

@@ -133,14 +133,19 @@ static void plain_cell(struct page *page, const struct sample_value *value)
     html(&page->out, "</td>");
 }
 
+static void sign(struct page *page, const struct sample_row *row)
+{
+    if (!row->has_new)
+        html(&page->out, "<span class=\"del\" aria-hidden=\"true\">− </span>");
+    if (!row->has_old)
+        html(&page->out, "<span class=\"ins\" aria-hidden=\"true\">+ </span>");
+}
+
 static void key_cell(struct page *page, const struct sample_row *row, size_t column)
 {
     struct buffer *out = &page->out;
     html(out, "<th scope=\"row\" class=\"key\">");
-    if (!row->has_new)
-        html(out, "<span class=\"del\" aria-hidden=\"true\">− </span>");
-    if (!row->has_old)
-        html(out, "<span class=\"ins\" aria-hidden=\"true\">+ </span>");
+    sign(page, row);
     short_value(out, known(row, column));
     if (row->has_old && row->has_new &&
         !sample_values_equal(&row->old_values[column], &row->new_values[column])) {
@@ -158,11 +163,20 @@ static bool is_shown(const struct row_table *table, size_t column)
     return table->columns == COLUMNS_ALL || changed == (table->columns == COLUMNS_CHANGED);
 }
 
+static bool has_key(const struct sample *sample)
+{
+    for (size_t i = 0; i < sample->column_count; i++)
+        if (sample->key[i])
+            return true;
+    return false;
+}
+
 static void head_row(struct page *page, const struct row_table *table)
 {
     const struct sample *sample = table->sample;
     struct buffer *out = &page->out;
-    html(out, "<thead><tr>");
+    html(out, has_key(sample) ? "<thead><tr>"
+                              : "<thead><tr><th scope=\"col\" class=\"key\">row</th>");
     for (size_t i = 0; i < sample->column_count; i++)
         if (sample->key[i])
             html(out, "<th scope=\"col\" class=\"key\">%.*s<small>key</small></th>",
@@ -183,6 +197,11 @@ static void one_row(struct page *page, const struct row_table *table, const stru
 {
     const struct sample *sample = table->sample;
     html(&page->out, "<tr>");
+    if (!has_key(sample)) { /* its place in the sample stands for it */
+        html(&page->out, "<th scope=\"row\" class=\"key\">");
+        sign(page, row);
+        html(&page->out, "%ld</th>", (long)(row - sample->rows + 1));
+    }
     for (size_t i = 0; i < sample->column_count; i++)
         if (sample->key[i])
             key_cell(page, row, i);

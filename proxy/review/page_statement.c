@@ -6,7 +6,9 @@
 #include "proxy/review/page_parts.h"
 
 #include "parser/highlight.h"
+#include "proxy/base/limits.h"
 #include "proxy/base/unicode.h"
+#include "proxy/review/plan.h"
 
 enum { OPEN_LINES = 30, LONG_VALUE = 32 };
 
@@ -103,13 +105,9 @@ static void settings(struct page *page, const struct hold *hold)
     html(&page->out, "</code></pre></details>\n");
 }
 
-/* A plan's own line breaks are lines; everything else in it is shown as what it is. */
-static void plan(struct page *page, struct text text)
+/* Its line breaks are lines; everything else in it is shown as what it is. */
+static void lines(struct buffer *out, struct text text)
 {
-    struct buffer *out = &page->out;
-    if (text.size == 0)
-        return;
-    html(out, "<details><summary>Plan</summary><pre><code>");
     size_t start = 0;
     for (size_t at = 0; at <= text.size; at++) {
         if (at < text.size && text.bytes[at] != '\n')
@@ -119,7 +117,19 @@ static void plan(struct page *page, struct text text)
             html(out, "\n");
         start = at + 1;
     }
+}
+
+static void plan(struct page *page, struct text text)
+{
+    struct buffer *out = &page->out;
+    struct buffer known;
+    if (text.size == 0)
+        return;
+    buffer_init(&known, LIMIT_PLAN_BYTES);
+    html(out, "<details><summary>Plan</summary><pre><code>");
+    lines(out, plan_lines(&known, text) && !known.overflow ? buffer_text(&known) : text);
     html(out, "</code></pre></details>\n");
+    buffer_release(&known);
 }
 
 void part_statement(struct page *page, const struct hold *hold)

@@ -6,6 +6,7 @@
 
 #include "proxy/base/limits.h"
 #include "proxy/review/html.h"
+#include "proxy/review/plan.h"
 #include "proxy/review/words.h"
 
 enum { MANY_ROWS = 1000, FAR_RATIO = 10, KINDS_MAX = 100 };
@@ -250,7 +251,10 @@ static void line_headline(const struct summary *summary, struct arena *arena, st
 static void unknown_headline(const struct summary *summary, struct arena *arena, struct buffer *out)
 {
     struct text verb = upper(arena, summary->hold->verb);
+    struct text target = plan_target(arena, summary->hold->plan);
     html(out, "Effect unknown: %.*s", TEXT_ARGS(verb));
+    if (target.size > 0)
+        html(out, " of <code>%.*s</code>", TEXT_ARGS(target));
     if (summary->hold->estimate_rows >= 1) {
         struct text rows = rows_words(arena, (int64_t)summary->hold->estimate_rows);
         html(out, ", estimated <b>%.*s</b>", TEXT_ARGS(rows));
@@ -277,11 +281,14 @@ struct text summary_headline(const struct summary *summary, struct arena *arena)
     const struct change_line *line = summary->lines;
     struct text verb = upper(arena, summary->hold->verb);
     double expected = summary->hold->estimate_rows;
-    if (is_unknown(summary))
-        return expected >= 1 ? arena_printf(arena, "Effect unknown: %.*s, estimated %.*s",
-                                            TEXT_ARGS(verb),
-                                            TEXT_ARGS(rows_words(arena, (int64_t)expected)))
-                             : arena_printf(arena, "Effect unknown: %.*s", TEXT_ARGS(verb));
+    if (is_unknown(summary)) {
+        struct text target = plan_target(arena, summary->hold->plan);
+        struct text rows =
+            expected >= 1 ? rows_words(arena, (int64_t)expected) : TEXT("");
+        return arena_printf(arena, "Effect unknown: %.*s%s%.*s%s%.*s", TEXT_ARGS(verb),
+                            target.size > 0 ? " of " : "", TEXT_ARGS(target),
+                            rows.size > 0 ? ", estimated " : "", TEXT_ARGS(rows));
+    }
     if (object != NULL) {
         enum deed deed = deed_of_change(object->change);
         bool loses = object->rows > 0 && (deed == DEED_DROP || deed == DEED_EMPTY);

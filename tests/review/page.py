@@ -86,6 +86,13 @@ def request(method, path, body=None, browser=None, **headers):
         return answer.status, answer.read().decode()
 
 
+def cpu_seconds():
+    """What pgwicket has used so far: other tests run beside this one."""
+    with open(f"/proc/{running.process.pid}/stat", encoding="ascii") as file:
+        fields = file.read().rsplit(")", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def hidden(browser, number, form="release"):
     """The fields that the form of a hold carries."""
     browser.open(f"/holds/{number}")
@@ -368,12 +375,12 @@ def test_history_with_5000_holds_is_quick():
     check(total >= 5000, str(total))
     for path in ("/history", "/history?state=executed&agent=agent", "/history?q=customer_id+%3D+104321",
                  "/history?q=bob", f"/history?before={ids['deleted'] + 2500}", "/holds", "/agents"):
-        started = time.monotonic()
+        before = cpu_seconds()
         status, text = request("GET", path, browser=alice)
-        seconds = time.monotonic() - started
+        seconds = cpu_seconds() - before
         equal(status, 200, path)
-        check(seconds < 1.5, f"{path} took {seconds:.2f} s")
-        print(f"     {path}: {seconds * 1000:.0f} ms, {len(text) // 1024} kB")
+        check(seconds < 1, f"{path} took {seconds:.2f} s")
+        print(f"     {path}: {seconds * 1000:.0f} ms of CPU, {len(text) // 1024} kB")
     alice.open("/history?q=customer_id+%3D+104321")
     equal(len(alice.all(".list tbody tr")), 1)
     alice.open("/history")

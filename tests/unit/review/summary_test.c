@@ -1,6 +1,7 @@
 /* summary_test.c - effects in words: what a headline, a list and a button say. */
 #include "proxy/review/summary.h"
 
+#include "proxy/review/plan.h"
 #include "proxy/review/words.h"
 
 #include <criterion/criterion.h>
@@ -118,5 +119,32 @@ Test(summary, times_and_numbers_are_put_into_words)
     expect(size_words(&arena, 1536), "1.5 kB");
     expect(share_words(&arena, 17, 50), "34 %");
     expect(share_words(&arena, 1, 1000000), "below 0.01 %");
+    arena_release(&arena);
+}
+
+Test(summary, plans_become_lines_and_name_the_table)
+{
+    struct arena arena;
+    struct buffer out;
+    arena_init(&arena);
+    buffer_init(&out, 4096);
+    struct text plan = TEXT(
+        "[{\"Plan\": {\"Node Type\": \"ModifyTable\", \"Operation\": \"Delete\", \"Schema\": \"shop\", "
+        "\"Relation Name\": \"orders\", \"Alias\": \"o\", \"Startup Cost\": 0.42, \"Total Cost\": 12.5, "
+        "\"Plan Rows\": 0, \"Plans\": [{\"Node Type\": \"Index Scan\", \"Index Name\": \"i\", "
+        "\"Relation Name\": \"orders\", \"Plan Rows\": 40, \"Index Cond\": \"(id = 1)\"}]}}]");
+    cr_expect(plan_lines(&out, plan));
+    cr_expect_str_eq(buffer_string(&out), "Delete on shop.orders o  (cost=0.42..12.50 rows=0)\n"
+                                          "  -> Index Scan using i on orders  (cost=0.00..0.00 rows=40)\n"
+                                          "        Index Cond: (id = 1)\n");
+    expect(plan_target(&arena, plan), "shop.orders");
+    buffer_clear(&out);
+    static const char *const others[] = {"", "x", "{}", "[]", "[1]", "[{\"Plan\": 1}]"};
+    for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+        cr_expect_not(plan_lines(&out, text_from(others[i])), "%s", others[i]);
+        expect(plan_target(&arena, text_from(others[i])), "");
+    }
+    cr_expect_eq(out.size, 0);
+    buffer_release(&out);
     arena_release(&arena);
 }
