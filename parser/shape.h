@@ -251,6 +251,7 @@ struct shape {
     bool cursor_hold;          /* DECLARE … WITH HOLD */
     bool and_chain;            /* COMMIT/ROLLBACK AND CHAIN */
     bool copy_header;          /* COPY … TO: the first line holds the columns' names */
+    bool copy_binary;          /* COPY in the binary format */
     bool not_in_block;         /* refused by PostgreSQL inside a transaction block (VACUUM, …) */
     bool fetch_binary;
     bool positioned;           /* WHERE CURRENT OF */

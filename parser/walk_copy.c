@@ -7,6 +7,8 @@
 #include "parser/walk_scope.h"
 #include "parser/walk_utility.h"
 
+#include <string.h>
+
 static const char *const copy_options[] = {
     "format", "freeze",      "delimiter",      "null",       "header",   "quote",
     "escape", "force_quote", "force_not_null", "force_null", "encoding", NULL,
@@ -72,6 +74,14 @@ static void copy_query(struct walk *walk, const CopyStmt *copy)
         act_on_none(walk, VERB_COPY_FILE);
 }
 
+static bool is_binary(const CopyStmt *copy)
+{
+    const DefElem *format = option_last(copy->options, "format");
+
+    return format != NULL && format->arg != NULL && IsA(format->arg, String) &&
+           strcmp(strVal(format->arg), "binary") == 0;
+}
+
 void walk_copy(struct walk *walk, Node *node)
 {
     const CopyStmt *copy = (CopyStmt *)node;
@@ -93,6 +103,7 @@ void walk_copy(struct walk *walk, Node *node)
     else
         walk->shape->kind = STATEMENT_UTILITY;
     walk->shape->tag_counts_writes = walk->shape->kind == STATEMENT_COPY_IN;
+    walk->shape->copy_binary = is_binary(copy);
     walk->shape->copy_header = !copy->is_from && option_is_on(walk, copy->options, "header");
     walk->shape->returns_rows = false;
 }

@@ -79,6 +79,8 @@ static void digest_statement(struct digest *digest, const struct hold *hold)
         digest_number(digest, hold->values[i].is_null);
         digest_field(digest, hold->values[i].text);
     }
+    if (hold->copy_sha256.size > 0)
+        digest_field(digest, hold->copy_sha256);
     digest_number(digest, hold->setting_count);
     for (size_t i = 0; i < hold->setting_count; i++) {
         digest_field(digest, hold->settings[i].name);
@@ -162,6 +164,7 @@ static const size_t text_fields[] = {
     FIELD(backend_start),  FIELD(system_identifier),
     FIELD(outcome_tag),    FIELD(outcome_error),
     FIELD(outcome_effect), FIELD(template),
+    FIELD(copy_sha256),    FIELD(copy_head),
 };
 
 static void copy_lists(struct arena *arena, struct hold *copy, const struct hold *hold)

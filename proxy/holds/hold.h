@@ -80,6 +80,9 @@ struct hold {
     struct text values_wire;      /* Bind's parameter formats and values, as sent */
     const struct hold_value *values;
     size_t value_count;
+    int64_t copy_bytes;           /* COPY FROM STDIN: how much data was sent, … */
+    struct text copy_sha256;      /* … its digest in hex; empty: it is no COPY */
+    struct text copy_head;        /* … and how it begins, for the approver; all of it is in the store alone */
     const struct hold_setting *settings; /* what the agent changed, and role and search_path */
     size_t setting_count;
 

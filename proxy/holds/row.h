@@ -33,6 +33,9 @@
     X(types, TYPES)                                                                                \
     X(values_wire, BLOB)                                                                           \
     X(values, VALUES)                                                                              \
+    X(copy_bytes, WHOLE)                                                                           \
+    X(copy_sha256, WORDS)                                                                          \
+    X(copy_head, BLOB)                                                                             \
     X(settings, SETTINGS)                                                                          \
     X(estimate_rows, REAL)                                                                         \
     X(estimate_cost, REAL)                                                                         \
