@@ -508,6 +508,8 @@ static struct explained explained_of(struct work *work, const struct part *part,
     default:
         return (struct explained){0};
     }
+    if (((CopyStmt *)raw->stmt)->is_from)
+        return (struct explained){0};
     if (((CopyStmt *)raw->stmt)->query == NULL)
         return (struct explained){.text = select_of_copied_table(work, first + 1, end)};
     size_t at = printed_size(work, first, first + 2);

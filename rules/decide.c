@@ -393,7 +393,7 @@ static bool is_rehearsable(const struct decide_context *context, const struct sh
 static bool is_wrapper(enum statement_kind kind)
 {
     return kind == STATEMENT_PREPARE || kind == STATEMENT_DECLARE || kind == STATEMENT_EXPLAIN ||
-           kind == STATEMENT_COPY_IN || kind == STATEMENT_COPY_OUT;
+           kind == STATEMENT_COPY_OUT;
 }
 
 /* Forms in which a statement can be neither held nor limited. */

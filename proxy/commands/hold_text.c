@@ -290,6 +290,27 @@ static void print_effect(FILE *out, const json_t *hold)
     print_sample(out, json_object_get(effect, "rows"));
 }
 
+/* The data of a COPY: escaped already, a line at a time. */
+static void print_copy(FILE *out, const json_t *copy)
+{
+    if (!json_is_object(copy))
+        return;
+    fprintf(out, "  with %" PRId64 " bytes of data", number(copy, "bytes"));
+    if (number(copy, "head_bytes") < number(copy, "bytes"))
+        fprintf(out, ", of which these are the first %" PRId64, number(copy, "head_bytes"));
+    fputs(" (an agent has written them):\n", out);
+    static const char end[] = "\\u{A}";
+    const char *line = hold_word(copy, "head");
+    while (line[0] != '\0') {
+        const char *next = strstr(line, end);
+        size_t size = next != NULL ? (size_t)(next - line) : strlen(line);
+        fputs("    ", out);
+        terminal_print_visible(out, (struct text){line, size});
+        fputc('\n', out);
+        line = next != NULL ? next + sizeof end - 1 : line + size;
+    }
+}
+
 static void print_statement(FILE *out, const json_t *hold)
 {
     heading(out, "Statement");
@@ -315,6 +336,7 @@ static void print_statement(FILE *out, const json_t *hold)
             terminal_print_visible(out, text_from(json_string_value(value)));
         fputc('\n', out);
     }
+    print_copy(out, json_object_get(hold, "copy"));
     const char *key;
     json_object_foreach(json_object_get(hold, "settings"), key, item)
     {

@@ -20,6 +20,16 @@ static bool ask_number(struct operation *operation, sqlite3_stmt *query, int64_t
     return true;
 }
 
+/* The data of a COPY has a table of its own, so that lists of holds do not read it. */
+static bool insert_copied(struct operation *operation, int64_t id)
+{
+    struct text data = operation->request->copy_data;
+    sqlite3_stmt *query = database_query(operation->database, QUERY_INSERT_COPIED);
+    sqlite3_bind_int64(query, 1, id);
+    sqlite3_bind_blob64(query, 2, data.bytes != NULL ? data.bytes : "", data.size, SQLITE_STATIC);
+    return database_run(operation->database, query);
+}
+
 static bool insert(struct operation *operation, struct hold *hold)
 {
     sqlite3_stmt *query = database_query(operation->database, QUERY_INSERT);
@@ -31,6 +41,8 @@ static bool insert(struct operation *operation, struct hold *hold)
     if (!database_run(operation->database, query))
         return false;
     hold->id = sqlite3_last_insert_rowid(operation->database->handle);
+    if (hold->copy_sha256.size > 0 && !insert_copied(operation, hold->id))
+        return false;
     return operation_note_change(operation, hold, HOLD_NONE);
 }
 

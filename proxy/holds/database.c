@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCHEMA_VERSION = 3, BUSY_MS = 1000 };
+enum { SCHEMA_VERSION = 4, BUSY_MS = 1000 };
 
 #define APPLICATION_ID 1885828968 /* "pgwh" */
 
@@ -47,6 +47,8 @@ static const char *const query_texts[QUERY_COUNT] = {
     " WHERE \"match\" = ? AND state IN ('pending', 'released', 'running')" NEWEST_FIRST,
     [QUERY_EXECUTED_MATCH] = "SELECT max(id) FROM hold WHERE \"match\" = ? AND state = 'executed'",
     [QUERY_PENDING_COUNT] = "SELECT count(*) FROM hold WHERE state = 'pending' AND agent = ?",
+    [QUERY_INSERT_COPIED] = "INSERT INTO copied (hold, data) VALUES (?, ?)",
+    [QUERY_COPIED] = "SELECT data FROM copied WHERE hold = ?",
     [QUERY_APPROVALS] = "SELECT approver, at FROM approval WHERE hold = ? ORDER BY at, rowid",
     [QUERY_APPROVE] = "INSERT INTO approval (hold, approver, at) VALUES (?, ?, ?)",
     [QUERY_SET_REPLACED_BY] = "UPDATE hold SET replaced_by = ?2 WHERE id = ?1",
@@ -74,6 +76,10 @@ static const char *const query_texts[QUERY_COUNT] = {
     [QUERY_MESSAGE_STALE] = "DELETE FROM message WHERE created < ?",
 };
 
+#define COPIED_CREATE                                                                              \
+    "CREATE TABLE copied (hold INTEGER PRIMARY KEY REFERENCES hold ON DELETE CASCADE,"             \
+    " data BLOB NOT NULL) STRICT"
+
 #define APPROVAL_CREATE                                                                            \
     "CREATE TABLE approval (hold INTEGER NOT NULL REFERENCES hold ON DELETE CASCADE,"              \
     " approver TEXT NOT NULL, at INTEGER NOT NULL, PRIMARY KEY (hold, approver)) STRICT"
@@ -97,14 +103,19 @@ static const char *const schema_texts[] = {
     "CREATE INDEX hold_match ON hold (\"match\")",
     "CREATE INDEX hold_finished ON hold (finished)",
     APPROVAL_CREATE,
+    COPIED_CREATE,
     MESSAGE_CREATE,
-    "INSERT INTO schema VALUES (3)",
+    "INSERT INTO schema VALUES (4)",
 };
 
-/* A file of version 2 has no outbox. */
+/* A file of version 2 has no outbox, one of version 3 nothing for COPY. */
 static const char *const upgrade_texts[] = {
     MESSAGE_CREATE,
-    "UPDATE schema SET version = 3",
+    COPIED_CREATE,
+    "ALTER TABLE hold ADD COLUMN copy_bytes INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE hold ADD COLUMN copy_sha256 TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE hold ADD COLUMN copy_head BLOB NOT NULL DEFAULT x''",
+    "UPDATE schema SET version = 4",
 };
 
 static bool fail(struct database *database, const char *what, const char *why)
@@ -201,6 +212,8 @@ static bool check_schema(struct database *database)
         return false;
     if (strcmp(text, "2") == 0)
         return execute_all(database, upgrade_texts, ARRAY_SIZE(upgrade_texts));
+    if (strcmp(text, "3") == 0)
+        return execute_all(database, upgrade_texts + 1, ARRAY_SIZE(upgrade_texts) - 1);
     snprintf(text, sizeof text, "%d", SCHEMA_VERSION);
     return expect(database, "SELECT version FROM schema", text,
                   "the file was made by another version of pgwicket");

@@ -28,6 +28,8 @@ enum query {
     QUERY_OPEN_MATCH,       /* 1: match; pending, released or running */
     QUERY_EXECUTED_MATCH,   /* 1: match; the newest id */
     QUERY_PENDING_COUNT,    /* 1: agent */
+    QUERY_INSERT_COPIED,    /* 1: id, 2: data */
+    QUERY_COPIED,           /* 1: id */
     QUERY_APPROVALS,        /* 1: id */
     QUERY_APPROVE,          /* 1: id, 2: approver, 3: time */
     QUERY_SET_REPLACED_BY,  /* 1: id, 2: the new one */

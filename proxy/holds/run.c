@@ -6,6 +6,22 @@
 
 #include "proxy/base/invariant.h"
 
+/* Without its data a COPY cannot run. */
+static bool read_copied(struct operation *operation, int64_t id)
+{
+    bool failed;
+    sqlite3_stmt *query = database_query(operation->database, QUERY_COPIED);
+    sqlite3_bind_int64(query, 1, id);
+    if (!database_row(operation->database, query, &failed))
+        return false;
+    const char *bytes = sqlite3_column_blob(query, 0);
+    int size = sqlite3_column_bytes(query, 0);
+    operation->request->copied =
+        arena_text(operation->arena, (struct text){bytes != NULL ? bytes : "", (size_t)size});
+    sqlite3_reset(query);
+    return true;
+}
+
 enum hold_answer operation_claim(struct operation *operation)
 {
     const struct hold_request *request = operation->request;
@@ -16,6 +32,8 @@ enum hold_answer operation_claim(struct operation *operation)
         answer = operation_require_state(operation, hold, HOLD_RELEASED);
     if (answer != HOLD_OK)
         return answer;
+    if (hold->copy_sha256.size > 0 && !read_copied(operation, hold->id))
+        return HOLD_STORE_FAILED;
     hold->run_session = arena_text(operation->arena, request->session);
     return operation_become(operation, hold, HOLD_RUNNING);
 }

@@ -72,6 +72,7 @@ struct hold_request {
     /* Inputs, see hold_operation. */
     const struct hold *hold;
     int64_t pending_max;
+    struct text copy_data; /* CREATE of a COPY FROM STDIN: what the client sent */
     int64_t replaces; /* CREATE after a drift: the hold whose effect changed. Still running under
                          `session`, it becomes drifted (tag, error, effect) in the same transaction;
                          it is told its replaced_by. The new one is not counted against pending_max. */
@@ -109,6 +110,7 @@ struct hold_request {
     enum hold_answer answer;
     struct hold **holds;
     size_t hold_count;
+    struct text copied; /* CLAIM of a COPY FROM STDIN: its data */
     struct instant next_due;  /* DUE: of the first message that is not due yet; 0: there is none */
     int64_t stale_count;      /* DUE: so many were deleted as too old */
     char problem[256];

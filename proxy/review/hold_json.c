@@ -117,6 +117,20 @@ static void key_visible(struct json_out *json, const char *key, struct text text
     buffer_release(&visible);
 }
 
+/* The data of a COPY: how much, and its front, of which a page or a terminal shows what it can. */
+static void key_copy(struct json_out *json, const struct hold *hold)
+{
+    if (hold->copy_sha256.size == 0)
+        return;
+    json_key(json, "copy");
+    json_open(json, '{');
+    json_key_int(json, "bytes", hold->copy_bytes);
+    json_key_text(json, "sha256", hold->copy_sha256);
+    key_visible(json, "head", hold->copy_head);
+    json_key_int(json, "head_bytes", (int64_t)hold->copy_head.size);
+    json_close(json, '}');
+}
+
 static void key_approvals(struct json_out *json, const struct hold *hold)
 {
     json_key(json, "approvals");
@@ -209,6 +223,7 @@ static void keys_what(struct json_out *json, const struct hold *hold)
     key_visible(json, "statement_visible", hold->statement);
     key_parameters(json, hold);
     key_settings(json, hold);
+    key_copy(json, hold);
     json_key(json, "estimate");
     json_open(json, '{');
     key_estimate(json, "rows", hold->estimate_rows);

@@ -16,7 +16,18 @@ static struct execution *copying(const struct session *s)
                                                                                 : NULL;
 }
 
-bool session_in_copy(const struct session *s) { return copying(s) != NULL; }
+bool session_in_copy(const struct session *s)
+{
+    return s->gate.state == GATE_COPY || copying(s) != NULL;
+}
+
+void session_copy_part(struct session *s, struct text bytes)
+{
+    if (s->gate.state == GATE_COPY)
+        hold_copy_bytes(s, bytes);
+    else
+        send_copy(s, bytes);
+}
 
 static bool may_copy_in(const struct request *request)
 {
@@ -36,6 +47,10 @@ bool session_copy_pending(struct session *s)
 
 enum step client_copy(struct session *s, const struct frame *frame)
 {
+    if (s->gate.state == GATE_COPY) {
+        hold_copy_message(s, frame);
+        return STEP_DONE;
+    }
     struct execution *execution = copying(s);
     if (execution == NULL)
         return session_copy_pending(s) ? STEP_WAIT : STEP_DONE;

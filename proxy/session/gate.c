@@ -23,13 +23,14 @@ static const uint32_t edges[GATE_STATE_COUNT] = { /* bit n: may become state n *
                   1u << GATE_STORE | 1u << GATE_LEAVE | 1u << GATE_WAIT | 1u << GATE_CLAIM |
                   1u << GATE_SETTLE,
     [GATE_LOOKUP] = 1u << GATE_NONE,
-    [GATE_ESTIMATE] = 1u << GATE_ESTIMATE_UNDO | 1u << GATE_RUN | 1u << GATE_SETTINGS |
+    [GATE_ESTIMATE] = 1u << GATE_COPY | 1u << GATE_ESTIMATE_UNDO | 1u << GATE_RUN | 1u << GATE_SETTINGS |
                       1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_ESTIMATE_UNDO] = 1u << GATE_NONE,
     [GATE_RUN] = 1u << GATE_RUN_UNDO | 1u << GATE_SETTLE | 1u << GATE_NONE,
     [GATE_RUN_UNDO] = 1u << GATE_SETTINGS | 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_SETTLE] = 1u << GATE_NONE,
-    [GATE_SETTINGS] = 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_COPY] = 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_SETTINGS] = 1u << GATE_COPY | 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_REHEARSE] = 1u << GATE_REHEARSE | 1u << GATE_REHEARSE_UNDO | 1u << GATE_RUN |
                       1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_REHEARSE_UNDO] = 1u << GATE_REHEARSE | 1u << GATE_RUN | 1u << GATE_STORE | 1u << GATE_NONE,
@@ -62,6 +63,7 @@ static void clear_buffers(struct gate *gate)
     buffer_release(&gate->reply);
     buffer_clear(&gate->complete);
     buffer_release(&gate->error);
+    buffer_release(&gate->copy);
 }
 
 void gate_end(struct session *s)
@@ -489,8 +491,10 @@ void gate_send_converted(struct session *s, struct text sql)
     request->execution = execution_new(portal->judged, NULL, 0);
     request->execution->statement_number = portal->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
+    request->execution->copied = s->gate.copied;
     s->batch_executes++;
     s->batch_writes = true;
+    hold_send_copy(s);
 }
 
 void close_unnamed(struct session *s)
@@ -557,6 +561,8 @@ void gate_kept(struct session *s, const struct frame *frame, struct text whole)
     struct gate *gate = &s->gate;
     switch (frame->type) {
     case BACKEND_COPY_IN:
+        if (gate->copied)
+            break; /* the client has had its own, and sent everything */
         queue_head(&s->queue)->execution->copy_in = true;
         to_client(s, whole);
         break;
@@ -765,6 +771,7 @@ void gate_ready(struct session *s)
     case GATE_LOOKUP:
     case GATE_RUN:
     case GATE_SETTLE:
+    case GATE_COPY:
     case GATE_STORE:
     case GATE_WAIT:
     case GATE_CLAIM:

@@ -51,6 +51,7 @@ void hold_drift_rolled_back(struct session *s)
         request->operation = HOLD_OP_CREATE;
         request->replaces = gate->hold->id;
         request->pending_max = -1;
+        request->copy_data = arena_text(&request->arena, buffer_text(&gate->copy));
     }
     gate->outcome = HOLD_DRIFTED;
     gate_become(s, GATE_HOLD_FINISH);

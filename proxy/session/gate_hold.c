@@ -55,9 +55,11 @@ void hold_create(struct session *s)
         return;
     }
     request->hold = hold;
+    request->copy_data = arena_text(&request->arena, buffer_text(&gate->copy));
     int64_t pending_max = gate->portal->judged->view.policy->pending_max;
     request->pending_max = pending_max == UNLIMITED ? INT64_MAX : pending_max;
     gate_become(s, GATE_STORE);
+    buffer_release(&gate->copy); /* the store has it */
     hold_post(s, request);
 }
 
@@ -74,9 +76,12 @@ static bool alone(struct session *s)
     return false;
 }
 
-/* A person is shown what it does, where that can be found out. */
-static void rehearse_or_create(struct session *s)
+void hold_rehearse_or_create(struct session *s)
 {
+    if (hold_needs_copy(&s->gate)) {
+        hold_take_copy(s);
+        return;
+    }
     if (rehearsal_problem(s).size == 0)
         rehearse(s);
     else
@@ -96,13 +101,17 @@ void hold_start(struct session *s)
     struct error_text error;
     if (!alone(s))
         return;
+    if (gate->state == GATE_RUN_UNDO && hold_needs_copy(gate)) {
+        hold_copy_is_gone(s);
+        return;
+    }
     if (!held_possible(&gate->arena, gate_shape(gate), gate->portal->decision, &error)) {
         (void)!report_statement(s, gate->portal->judged, gate->portal, 0, s->statement_number,
                                 VERDICT_REJECT, &error);
         gate_fail_with(s, &error);
         gate_show_error(s);
     } else if (gate->settings.size > 0) {
-        rehearse_or_create(s);
+        hold_rehearse_or_create(s);
     } else {
         ask_for_settings(s);
     }
@@ -149,7 +158,7 @@ void hold_settings_read(struct session *s)
     else if (known != NULL)
         continue_stored(s, known);
     else
-        rehearse_or_create(s);
+        hold_rehearse_or_create(s);
 }
 
 /* --- waiting -------------------------------------------------------------------------------------- */
@@ -364,6 +373,11 @@ static void claimed(struct session *s, const struct hold_request *request)
         return;
     }
     keep_hold(s, request->holds[0]);
+    if (request->holds[0]->copy_sha256.size > 0) {
+        buffer_init(&s->gate.copy, request->copied.size);
+        buffer_append_text(&s->gate.copy, request->copied);
+        s->gate.copied = true;
+    }
     struct portal *portal = s->gate.portal;
     portal_judge_again(s, portal);
     if (portal->judged->judgement.verdict != VERDICT_REJECT) {

@@ -40,7 +40,8 @@ struct text rehearsal_problem(struct session *s)
     const struct session_view *view = &portal->judged->view;
     const struct shape *shape = gate_shape(gate);
     const struct decide_context context = {view->policy, view->catalog, view->setting_values};
-    if (shape->kind != STATEMENT_WRITE && shape->kind != STATEMENT_SELECT && shape->ddl == DDL_NONE)
+    if (shape->kind != STATEMENT_WRITE && shape->kind != STATEMENT_SELECT &&
+        shape->kind != STATEMENT_COPY_IN && shape->ddl == DDL_NONE)
         return TEXT("not rehearsed: only queries, writes and changes of objects are");
     struct text problem = action_problem(&gate->arena, shape);
     if (problem.size > 0)
@@ -87,6 +88,18 @@ static void send_times(struct session *s)
                                policy->rehearsal_lock_timeout_us / 1000, most_us / 1000));
 }
 
+/* COPY takes no Close while it takes data; what is injected next closes the names. */
+static void send_copy_statement(struct session *s, struct text sql, struct text bind)
+{
+    struct text own = text_from(s->prefix);
+    send_close(s, ROLE_INJECTED, 'P', own);
+    send_close(s, ROLE_INJECTED, 'S', own);
+    send_parse(s, ROLE_INJECTED, own, sql, TEXT(""), 0);
+    send_bind(s, ROLE_INJECTED, own, own, bind);
+    send_execute(s, ROLE_INJECTED, own, 0)->purpose = PURPOSE_MEASURED;
+    hold_send_copy(s);
+}
+
 static void send_statement(struct session *s)
 {
     const struct gate *gate = &s->gate;
@@ -98,8 +111,11 @@ static void send_statement(struct session *s)
         buffer_append_text(&bind, values);
         buffer_append_u16(&bind, 0); /* all results as text */
     }
-    send_injected_bound(s, PURPOSE_MEASURED, gate->measuring.plan.sql, judged->type_bytes,
-                        judged->type_count, buffer_text(&bind));
+    if (gate->copied)
+        send_copy_statement(s, gate->measuring.plan.sql, buffer_text(&bind));
+    else
+        send_injected_bound(s, PURPOSE_MEASURED, gate->measuring.plan.sql, judged->type_bytes,
+                            judged->type_count, buffer_text(&bind));
     buffer_release(&bind);
 }
 
@@ -273,10 +289,15 @@ static void run_at_once(struct session *s)
     gate_run(s);
 }
 
+static bool writes_rows(const struct shape *shape)
+{
+    return shape->kind == STATEMENT_WRITE || shape->kind == STATEMENT_COPY_IN;
+}
+
 static struct numbers real_numbers(const struct gate *gate)
 {
     struct numbers numbers = gate->portal->numbers;
-    if (gate->effect->bound == EFFECT_UNKNOWN || gate_shape(gate)->kind != STATEMENT_WRITE)
+    if (gate->effect->bound == EFFECT_UNKNOWN || !writes_rows(gate_shape(gate)))
         return numbers;
     numbers.has_rows = numbers.rows_real = true;
     numbers.rows = effect_rows(gate->effect, false);

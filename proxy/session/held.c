@@ -279,6 +279,8 @@ struct hold *held_describe(struct session *s, struct arena *arena, struct error_
     hold->estimate_cost = portal->estimate_rows < 0 ? -1 : portal->numbers.cost;
     hold->plan = portal->plan != NULL ? arena_text(arena, text_from(portal->plan)) : TEXT("");
     describe_effect(s, arena, hold);
+    if (s->gate.copied)
+        hold_describe_copy(&s->gate, arena, hold);
     if (s->gate.effect != NULL)
         memcpy(hold->sample_secret, s->gate.measuring.rows.secret, sizeof hold->sample_secret);
     else

@@ -16,6 +16,7 @@
  *   gate_measure.c   … how: what is sent around them, what its answers tell
  *   gate_store.c   the gate's requests to the store; EXECUTE pgwicket_hold(N)
  *   gate_hold.c    holds: store, wait, claim, run, record, commit
+ *   gate_copy.c    … of COPY FROM STDIN, with its data
  *   gate_drift.c   … whose effect is another than was shown
  *   explain.c      estimate from EXPLAIN's JSON
  *   pins.c         settings read back after user code
@@ -158,6 +159,7 @@ enum gate_state {
     GATE_RUN_UNDO,      /* too many rows, and a hold rule is next: rolling back */
     GATE_SETTLE,        /* sent to be committed: waiting for ReadyForQuery */
     GATE_SETTINGS,      /* reading the settings that a hold is bound to */
+    GATE_COPY,          /* a held COPY FROM STDIN: taking the client's data */
     GATE_REHEARSE,      /* the statement runs to be measured, and is rolled back */
     GATE_REHEARSE_UNDO, /* it failed: rolling back */
     GATE_STORE,         /* a new hold is being stored */
@@ -212,6 +214,8 @@ struct gate {
     const struct hold *hold;      /* in arena: as the store has it */
     bool waiting;                 /* counted by port->begin_waiting */
     bool left;                    /* the client's transaction was rolled back, hidden, for the wait */
+    struct buffer copy;           /* of a held COPY FROM STDIN: the client's messages */
+    bool copied;                  /* … all of them */
     bool run_known;               /* the run's identity has arrived */
     struct text run_id[5];        /* in arena: xid, pid, backend start, system identifier, timeline */
     enum hold_state outcome;      /* to be stored by GATE_HOLD_FINISH */
@@ -350,6 +354,7 @@ enum step client_flush(struct session *s);
 enum step client_sync(struct session *s);
 enum step client_copy(struct session *s, const struct frame *frame);
 bool session_in_copy(const struct session *s);
+void session_copy_part(struct session *s, struct text bytes); /* of a CopyData that streams */
 
 bool session_copy_pending(struct session *s); /* a COPY FROM STDIN has been sent, no answer yet */
 
@@ -523,9 +528,20 @@ void hold_drift_rolled_back(struct session *s); /* ends the hold, and makes the 
 bool hold_needs_no_effect(const struct decision *decision);
 void hold_drift_stored(struct session *s, const struct hold_request *request);
 
+/* gate_copy.c: COPY FROM STDIN under a hold. */
+bool hold_needs_copy(const struct gate *gate); /* the client has not been asked for its data yet */
+void hold_take_copy(struct session *s);
+void hold_copy_is_gone(struct session *s); /* it ran to be counted: its data was not kept */
+void hold_copy_message(struct session *s, const struct frame *frame);
+void hold_copy_bytes(struct session *s, struct text bytes); /* a part of a message that is still to come */
+void hold_send_copy(struct session *s); /* the data, right behind Execute; nothing if there is none */
+void hold_describe_copy(const struct gate *gate, struct arena *arena, struct hold *hold);
+
 /* gate_hold.c */
 void hold_start(struct session *s);
 void hold_start_stored(struct session *s);
+/* A person is shown what it does, where that can be found out. */
+void hold_rehearse_or_create(struct session *s);
 /* Stores it: rehearsed, or with the reason why not. */
 void hold_create(struct session *s);
 void hold_settings_read(struct session *s);

@@ -473,7 +473,7 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     effect->notices = measurement->notices;
     effect->notice_count = measurement->notice_count;
     effect->duration_us = measurement->duration_us;
-    if (effect->bound == EFFECT_BY_COUNTS && observer->shape->kind == STATEMENT_WRITE &&
+    if (effect->bound == EFFECT_BY_COUNTS && (observer->shape->kind == STATEMENT_WRITE || observer->shape->kind == STATEMENT_COPY_IN) &&
         observer->shape->volatile_functions)
         unknown(observer, TEXT("it is bound by counts only, and calls functions that may give something "
                                "else each time"));

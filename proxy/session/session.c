@@ -327,7 +327,7 @@ static size_t stream_copy(struct session *s, struct text bytes)
 {
     size_t part = (int64_t)bytes.size < s->copy_left ? bytes.size : (size_t)s->copy_left;
     if (session_in_copy(s))
-        send_copy(s, (struct text){bytes.bytes, part});
+        session_copy_part(s, (struct text){bytes.bytes, part});
     s->copy_left -= (int64_t)part;
     return part;
 }
@@ -353,7 +353,7 @@ static size_t take_client_message(struct session *s, struct text bytes)
     if (result == FRAME_PARTIAL && !streams)
         return 0;
     if (streams && result == FRAME_PARTIAL) {
-        send_copy(s, bytes);
+        session_copy_part(s, bytes);
         s->copy_left = (int64_t)(frame.size - bytes.size);
         return bytes.size;
     }
@@ -486,6 +486,8 @@ bool session_cancel_requested(struct session *s)
         hold_stop_waiting(s, true);
         return false;
     }
+    if (s->gate.state == GATE_COPY)
+        return false; /* nothing runs: the client can end its data */
     if (queue_head(&s->queue) == NULL)
         return false; /* nothing runs: a cancel of an idle session does nothing */
     if (!s->cancelling) {
@@ -593,7 +595,10 @@ void session_server_gone(struct session *s)
                   SESSION_END_SERVER);
 }
 
-bool session_takes_input(const struct session *s) { return s->state == SESSION_READY; }
+bool session_takes_input(const struct session *s)
+{
+    return s->state == SESSION_READY || s->gate.state == GATE_COPY;
+}
 
 bool session_closed(const struct session *s) { return s->state == SESSION_CLOSED; }
 

@@ -260,8 +260,12 @@ Test(outbox, file_of_the_version_before_gets_one_and_keeps_its_holds)
     at.store = NULL;
     sqlite3 *handle;
     cr_assert_eq(sqlite3_open(at.path, &handle), SQLITE_OK);
-    cr_assert_eq(sqlite3_exec(handle, "DROP TABLE message; UPDATE schema SET version = 2", NULL, NULL,
-                              NULL),
+    cr_assert_eq(sqlite3_exec(handle,
+                              "DROP TABLE message; DROP TABLE copied;"
+                              " ALTER TABLE hold DROP COLUMN copy_bytes;"
+                              " ALTER TABLE hold DROP COLUMN copy_sha256;"
+                              " ALTER TABLE hold DROP COLUMN copy_head; UPDATE schema SET version = 2",
+                              NULL, NULL, NULL),
                  SQLITE_OK);
     sqlite3_close(handle);
     for (int i = 0; i < 2; i++) {

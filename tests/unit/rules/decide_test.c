@@ -365,8 +365,7 @@ Test(decide, lets_copy_out_only_what_a_rule_bounds)
 Test(decide, rejects_held_statements_that_come_wrapped)
 {
     static const enum statement_kind kinds[] = {STATEMENT_PREPARE, STATEMENT_DECLARE,
-                                                STATEMENT_COPY_IN, STATEMENT_COPY_OUT,
-                                                STATEMENT_EXPLAIN};
+                                                STATEMENT_COPY_OUT, STATEMENT_EXPLAIN};
     struct rule rules[] = {test_rule(VERDICT_HOLD, "insert on shop.orders")};
     struct policy policy = test_policy(rules, 1);
     struct action action = test_action(catalog, VERB_INSERT, "shop", "orders", "id");

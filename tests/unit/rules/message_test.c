@@ -219,7 +219,7 @@ Test(message, has_words_for_every_rejection)
     struct action cascading = erase;
     cascading.foreign_key_actions = true;
     struct shape shapes[] = {
-        test_shape(STATEMENT_COPY_IN, &insert, 1), test_shape(STATEMENT_SELECT, &call, 1),
+        test_shape(STATEMENT_COPY_OUT, &insert, 1), test_shape(STATEMENT_SELECT, &call, 1),
         test_shape(STATEMENT_SELECT, &erase, 1),   test_shape(STATEMENT_WRITE, &cascading, 1),
         {.kind = STATEMENT_TWO_PHASE},             test_shape(STATEMENT_EXPLAIN, &insert, 1)};
     shapes[5].explain_analyze = true;

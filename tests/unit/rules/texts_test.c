@@ -365,7 +365,6 @@ Test(texts, of_forms_that_cannot_wait)
         enum statement_kind kind;
         const char *rest, *hint;
     } all[] = {
-        {STATEMENT_COPY_IN, "which COPY cannot wait for", "Use INSERT or SELECT instead of COPY."},
         {STATEMENT_COPY_OUT, "which COPY cannot wait for", "Use INSERT or SELECT instead of COPY."},
         {STATEMENT_PREPARE, "so it must be sent by itself",
          "Send the statement directly, without EXPLAIN, PREPARE or DECLARE."},

@@ -1,0 +1,142 @@
+"""COPY FROM STDIN under a hold: its data is kept, shown, rehearsed, and run as it was sent, in both query protocols."""
+import io
+import os
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import psycopg2
+
+from live import check, equal, eventually, main
+from wicket import Sender, wicket
+
+POLICY = """
+    search_path: [shop]
+    introspection: allow
+    hold: {wait: 30s, expire: 1h, run_within: 15m, copy_max_bytes: 100kB}
+    limits: {pending: unlimited, waiting: unlimited, sessions: unlimited, rehearsals_per_minute: unlimited}
+    rules:
+      - allow: [select]
+        on: [c.*]
+      - hold: [insert]
+        on: [c.*]
+"""
+SCHEMA = """
+CREATE SCHEMA c;
+CREATE TABLE c.t (id int PRIMARY KEY, v text, w int GENERATED ALWAYS AS (id + 1) STORED);
+CREATE TABLE c.parent (id int PRIMARY KEY);
+CREATE TABLE c.child (id int PRIMARY KEY, parent int REFERENCES c.parent DEFERRABLE INITIALLY DEFERRED);
+INSERT INTO c.parent VALUES (1);
+GRANT USAGE ON SCHEMA c TO agent;
+GRANT ALL ON ALL TABLES IN SCHEMA c TO agent;
+"""
+database = running = None
+
+
+class Copier(Sender):
+    """Sends a COPY with its data."""
+
+    def __init__(self, connection, sql, data):
+        self.data = data
+        super().__init__(connection, sql)
+
+    def run(self):
+        try:
+            cursor = self.connection.cursor()
+            cursor.copy_expert(self.sql, io.BytesIO(self.data))
+            self.rowcount = cursor.rowcount
+        except psycopg2.Error as error:
+            self.error = error
+
+
+def send(sql, data, connection=None):
+    known = max((h["id"] for h in running.holds()), default=0)
+    sender = Copier(connection or running.connect(), sql, data)
+
+    def asked():
+        check(sender.error is None, f"{sql}: {sender.error}")
+        return next((h for h in running.holds("pending") if h["id"] > known), None)
+    return sender, running.hold(eventually(asked, f"a hold of {sql}")["id"])
+
+
+def release(hold):
+    running.command("release", hold["id"], "--digest", hold["digest"])
+
+
+def test_it_runs_as_it_was_sent_and_shown():
+    sender, hold = send("COPY c.t (id, v) FROM STDIN", b"1\tone\n2\ttwo\n")
+    equal([(t["table"], t["via"], t["inserted"]) for t in hold["effect"]["tables"]], [("c.t", "target", 2)])
+    equal((hold["copy"]["bytes"], hold["copy"]["head_bytes"]), (12, 12))
+    check("one" in hold["copy"]["head"], hold["copy"])
+    check("2\\u{9}two" in running.command("show", hold["id"]).stdout, "the data is shown")
+    equal(database.value("SELECT count(*) FROM c.t"), 0)
+    equal(database.ask("SELECT count(*) FROM pg_locks l JOIN pg_class k ON k.oid = l.relation WHERE relname = 't'")[0][0], 0)
+    release(hold)
+    equal((sender.result().error, sender.rowcount), (None, 2))
+    equal(database.ask("SELECT id, v, w FROM c.t ORDER BY 1"), [(1, "one", 2), (2, "two", 3)])
+
+
+def test_csv_without_a_column_list():
+    sender, hold = send("COPY c.t FROM STDIN (FORMAT csv, HEADER)", b"id,v\n3,\"a, b\"\n")
+    release(hold)
+    equal((sender.result().error, sender.rowcount), (None, 1))
+    equal(database.value("SELECT v FROM c.t WHERE id = 3"), "a, b")
+
+
+def test_other_data_is_another_statement():
+    first, hold = send("COPY c.t (id, v) FROM STDIN", b"10\tten\n")
+    second, other = send("COPY c.t (id, v) FROM STDIN", b"10\tTEN\n")
+    check(hold["digest"] != other["digest"], "their digests differ")
+    for sender, one in ((first, hold), (second, other)):
+        running.command("refuse", one["id"], "--reason", "no", "--digest", one["digest"])
+        equal(sender.result().error.pgcode, "55PW2")
+    equal(database.value("SELECT count(*) FROM c.t WHERE id = 10"), 0)
+
+
+def test_a_mistake_is_the_agents_and_nobody_is_asked():
+    known = len(running.holds())
+    for sql, data, code in (("COPY c.t (id, v) FROM STDIN", b"x\tone\n", "22P02"), ("COPY c.child FROM STDIN", b"1\t99\n", "23503"),
+                            ("COPY c.t (id, v) FROM STDIN", b"1\t" + b"x" * 200000 + b"\n", "54000")):
+        connection = running.connect()
+        sender = Copier(connection, sql, data).result()
+        check(sender.error is not None, f"{sql}: no error")
+        equal(sender.error.pgcode, code, f"{sql}: {sender.error}")
+        cursor = connection.cursor()
+        cursor.execute("SELECT 1")
+        equal(cursor.fetchone(), (1,), "the session goes on")
+    equal(len(running.holds()), known)
+
+
+def test_it_runs_later_from_the_store():
+    sender, hold = send("COPY c.t (id, v) FROM STDIN", b"20\ttwenty\n21\ttwenty-one\n")
+    sender.connection.cancel()
+    equal(sender.result().error.pgcode, "57014")
+    release(running.hold(hold["id"]))
+    running.stop()
+    running.start()
+    cursor = running.connect().cursor()
+    cursor.execute(f"EXECUTE pgwicket_hold({hold['id']})")
+    equal(cursor.statusmessage, "COPY 2")
+    equal(database.value("SELECT count(*) FROM c.t WHERE id IN (20, 21)"), 2)
+    equal(running.hold(hold["id"])["state"], "executed")
+
+
+def test_a_drift_keeps_the_data():
+    sender, hold = send("COPY c.t (id, v) FROM STDIN", b"30\tthirty\n")
+    database.ask("CREATE FUNCTION c.f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END'; "
+                 "CREATE TRIGGER skip BEFORE INSERT ON c.t FOR EACH ROW EXECUTE FUNCTION c.f()")
+    release(hold)
+    equal(sender.result().error.pgcode, "55PW3")
+    database.ask("DROP TRIGGER skip ON c.t")
+    new = running.hold(running.hold(hold["id"])["replaced_by"])
+    equal(new["copy"]["sha256"], hold["copy"]["sha256"])
+    running.command("refuse", new["id"], "--reason", "no", "--digest", new["digest"])
+
+
+if __name__ == "__main__":
+    with wicket(POLICY) as (database, running):
+        database.ask(SCHEMA)
+        running.stop()
+        running.start()
+        code = main(globals())
+    sys.exit(code)
