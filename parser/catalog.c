@@ -107,7 +107,7 @@ void catalog_add_cast(struct catalog *catalog, const struct cast *cast)
     INVARIANT(!catalog->sealed);
     if (cast->function != 0)
         append(&catalog->casts, cast, sizeof *cast);
-    if (cast->implicit)
+    if (cast->context == 'i')
         append(&catalog->implicit_casts, cast, sizeof *cast);
 }
 

@@ -144,7 +144,8 @@ struct cast {
     uint32_t source;
     uint32_t target;
     uint32_t function; /* outside pg_catalog; 0: it runs none such */
-    bool implicit;     /* runs wherever the target is wanted, not only where it is asked for */
+    char context;      /* pg_cast.castcontext: i wherever the target is wanted, a where a value is stored
+                        * too, e only where it is asked for */
 };
 
 /* --- building ------------------------------------------------------------------------------- */

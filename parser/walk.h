@@ -10,7 +10,8 @@
  *   walk_query.c, walk_from.c, walk_write.c, walk_merge.c   the five queries: scopes, target lists
  *   walk_column.c, walk_name.c, walk_read.c   which column of which relation a name reads
  *   walk_expression.c  every expression node
- *   walk_function.c, walk_sequence.c, walk_operator.c, walk_type.c   what is called, however written
+ *   walk_function.c, walk_sequence.c, walk_operator.c, walk_type.c, walk_cast.c   what is called, however
+ *                   written
  *   walk_argument.c, walk_choice.c, walk_reach.c   of which type arguments are, which overload the
  *                   server takes for them, which they could reach at all
  *   walk_where.c, walk_key.c, walk_rows.c   how strong a WHERE is, how many rows are proven

@@ -118,7 +118,7 @@ static void column_definitions(struct walk *walk, struct item *item, List *defin
             walk_unknown(walk, "column definition list", (int)nodeTag(definition), -1);
             return;
         }
-        walk_type(walk, definition->typeName);
+        type_written(walk, definition->typeName);
         const struct type *type = type_of_name(walk, definition->typeName);
         item_add_column(walk, item, text_from(definition->colname))->type =
             type != NULL ? type->oid : 0;
@@ -140,9 +140,9 @@ static bool is_constant_unnest(Node *node)
     return true;
 }
 
-/* Set-returning built-ins whose result is surely one column, called by the function's name or
- * alias. */
-static bool gives_scalar(struct walk *walk, Node *node)
+/* Set-returning built-ins whose result is surely one column, called by the function's name or alias (one
+ * with an OUT parameter is called by that); unnest, if its elements are no rows. */
+static bool gives_scalar(struct walk *walk, Node *node, uint32_t type)
 {
     static const char *const names[] = {"generate_series", "generate_subscripts",
                                         "regexp_split_to_table", "string_to_table"};
@@ -158,10 +158,11 @@ static bool gives_scalar(struct walk *walk, Node *node)
         if (text_is(name, names[i]))
             return true;
     }
-    return false;
+    return text_is(name, "unnest") && type != TYPE_UNSURE && type != TYPE_LITERAL &&
+           !type_may_have_fields(walk->context->catalog, type);
 }
 
-/* One function of FROM; its result's columns are known only from a definition list. */
+/* One function of FROM; the columns of rows are known only from a definition list. */
 static void function_columns(struct walk *walk, struct scope *scope, struct item *item, List *pair)
 {
     Node *call = linitial(pair);
@@ -172,8 +173,9 @@ static void function_columns(struct walk *walk, struct scope *scope, struct item
         column_definitions(walk, item, definitions);
         return;
     }
-    item->columns_known = item->columns_known && gives_scalar(walk, call);
-    item_add_column(walk, item, name_of_expression(call))->type = type_of_argument(walk, call);
+    uint32_t type = type_of_argument(walk, call);
+    item->columns_known = item->columns_known && gives_scalar(walk, call, type);
+    item_add_column(walk, item, name_of_expression(call))->type = type;
 }
 
 static struct entry function_entry(struct walk *walk, struct scope *scope, RangeFunction *range)

@@ -16,6 +16,7 @@ enum { USER_CODE = CHANGES_BY_CODE | CHANGES_OBJECTS | CHANGES_SETTINGS | CHANGE
 struct named_call {
     struct text schema; /* empty: to be looked for */
     struct text name;
+    List *names; /* as written; NIL: row.name */
     int argument_count;
     bool optional;        /* if there is no such function, nothing is called */
     const FuncCall *tree; /* NULL: nothing is known of the arguments but their number */
@@ -103,19 +104,26 @@ static bool runs_code(struct text reason)
     return false;
 }
 
-static void builtin_duties(struct walk *walk, struct text name, struct text reason, int location)
+static void builtin_duties(struct walk *walk, const struct named_call *call, struct text reason)
 {
-    if (text_is(reason, "casts to json"))
-        casts_to(walk, "json", location);
-    else if (text_is(reason, "casts to text"))
-        casts_to(walk, "text", location);
+    struct text name = call->name;
+    const char *to = text_is(reason, "casts to json")   ? "json"
+                     : text_is(reason, "casts to text") ? "text"
+                                                        : NULL;
+    if (to != NULL) {
+        const struct argument_types types = argument_types_of(walk, call->tree);
+        casts_to(walk, to, types.known ? types.types : NULL, types.count, call->location);
+    }
     if (is_volatile_builtin(name))
         walk->shape->volatile_functions = true;
 }
 
-static void call_builtin(struct walk *walk, struct text schema, struct text name,
-                         const struct builtin_function *builtin, int location)
+static void call_builtin(struct walk *walk, const struct named_call *call,
+                         const struct builtin_function *builtin)
 {
+    struct text schema = call->schema.size > 0 ? call->schema : TEXT("pg_catalog"),
+                name = call->name;
+    int location = call->location;
     struct object object = {OBJECT_NAME, schema, arena_text(walk->arena, name)};
     bool sequence_state = text_is(name, "lastval") || text_is(name, "currval");
     list_function(walk, text_is(schema, "pg_catalog") ? (struct text){0} : schema, name);
@@ -124,7 +132,7 @@ static void call_builtin(struct walk *walk, struct text schema, struct text name
                     arena_printf(walk->arena, "catalog: %.*s", TEXT_ARGS(builtin->reason)),
                     location);
     } else if (builtin->strictest == FUNCTION_HARMLESS && !sequence_state) {
-        builtin_duties(walk, name, builtin->reason, location);
+        builtin_duties(walk, call, builtin->reason);
     } else {
         call_action(walk, object, sequence_state ? TEXT("sequence") : builtin->reason, location);
         walk->shape->volatile_functions = true;
@@ -186,6 +194,16 @@ struct users_called {
     bool sure; /* nothing else can be meant, whatever the agent makes */
 };
 
+/* What the arguments of a user function become. */
+static void casts_of_arguments(struct walk *walk, const struct function *function,
+                               const struct argument_types *types, int location)
+{
+    for (size_t i = 0; i < types->count && i < function->argument_count; i++)
+        if (function->argument_types != NULL && types->types[i] != TYPE_UNSURE)
+            casts_between(walk, types->types[i], function->argument_types[i], CAST_IMPLICIT,
+                          location);
+}
+
 /* Calls each user function that the name can mean; *named counts those of the name, fitting or not.
  */
 static struct users_called call_users(struct walk *walk, const struct named_call *call,
@@ -213,6 +231,7 @@ static struct users_called call_users(struct walk *walk, const struct named_call
         if (!reached)
             continue;
         call_user_function(walk, &functions[i], call->location);
+        casts_of_arguments(walk, &functions[i], &types, call->location);
         called++;
     }
     return (struct users_called){called, chosen};
@@ -245,21 +264,37 @@ static void call_unknown(struct walk *walk, const struct named_call *call)
     walk->shape->volatile_functions = true;
 }
 
+/* type(value); false if there is no such type. */
+static bool cast_by_name(struct walk *walk, const struct named_call *call)
+{
+    if (!types_use(walk, call->schema, call->name, call->location))
+        return false;
+    TypeName name = {.type = T_TypeName, .typemod = -1, .location = call->location};
+    name.names = call->names;
+    const struct type *type = call->names != NIL ? element_of_name(walk, &name) : NULL;
+    if (call->tree != NULL && call->tree->args != NIL)
+        casts_of_value(walk, linitial(call->tree->args), type != NULL ? type->oid : TYPE_UNSURE,
+                       CAST_EXPLICIT, call->location);
+    else
+        casts_between(walk, TYPE_UNSURE, type != NULL ? type->oid : TYPE_UNSURE, CAST_EXPLICIT,
+                      call->location);
+    return true;
+}
+
 /* True if the name means something. */
 static bool call_named(struct walk *walk, const struct named_call *call)
 {
     struct builtin_function builtin = builtin_named(call);
     bool is_builtin = builtin.strictest != FUNCTION_UNKNOWN;
     if (is_builtin)
-        call_builtin(walk, call->schema.size > 0 ? call->schema : TEXT("pg_catalog"), call->name,
-                     &builtin, call->location);
+        call_builtin(walk, call, &builtin);
     size_t named = 0;
     const struct users_called users = call_users(walk, call, false, &named);
     bool found = users.count > 0 || is_builtin;
     if (!found && named > 0)
         found = call_users(walk, call, true, &named).count > 0;
     if (call->argument_count == 1 && !users.sure) /* type(value) is a cast */
-        found = types_use(walk, call->schema, call->name, call->location) || found;
+        found = cast_by_name(walk, call) || found;
     if (call->schema.size == 0 && !users.sure)
         found = call_what_may_be(walk, call->name, false, call->location) > 0 || found;
     if (!found && !call->optional)
@@ -277,6 +312,7 @@ static bool split_name(struct walk *walk, List *names, int location, struct name
     call->name = text_from(strVal(llast(names)));
     if (count > 1)
         call->schema = text_from(strVal(list_nth(names, count - 2)));
+    call->names = names;
     call->location = location;
     return true;
 }

@@ -101,6 +101,7 @@ static void merge_write(struct walk *walk, struct scope *scope, struct item *tar
     else if (verb == VERB_INSERT && when->values != NIL)
         write_leading_columns(walk, target, index, list_length(when->values));
     operands(walk, scope, when->values);
+    assigned_values(walk, target, verb == VERB_INSERT ? when->targetList : NIL, when->values);
     write_foreign_keys(walk, index);
 }
 

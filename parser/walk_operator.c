@@ -222,7 +222,8 @@ static size_t user_operators(struct walk *walk, const struct named_operator *nam
 static bool is_overloaded(struct walk *walk, const struct named_operator *named)
 {
     const struct operand_list any = {0};
-    return user_operators(walk, named, &any, false) > 0 || overloads_may_change(walk);
+    return user_operators(walk, named, &any, false) > 0 || overloads_may_change(walk) ||
+           text_is(named->name, "||");
 }
 
 static void call_unknown_operator(struct walk *walk, const struct named_operator *named)
@@ -238,6 +239,17 @@ static void call_unknown_operator(struct walk *walk, const struct named_operator
     walk->shape->volatile_functions = true;
 }
 
+/* What is joined to a text by || is cast to it. */
+static void casts_of_joined(struct walk *walk, const struct operand_list *list, int location)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const uint32_t types[] = {list->items[i].types.left, list->items[i].types.right};
+        casts_to(walk, "text", types, 2, location);
+    }
+    if (list->count == 0)
+        casts_to(walk, "text", NULL, 0, location);
+}
+
 static void operator_used(struct walk *walk, const struct named_operator *named,
                           struct operand_list *list)
 {
@@ -245,7 +257,7 @@ static void operator_used(struct walk *walk, const struct named_operator *named,
     if (text_is(named->schema, "pg_catalog"))
         return;
     if (text_is(named->name, "||"))
-        casts_to(walk, "text", named->location);
+        casts_of_joined(walk, list, named->location);
     bool sure = choose_operators(walk, named, list);
     size_t found = user_operators(walk, named, list, true);
     if (named->schema.size == 0 && !sure)

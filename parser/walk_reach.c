@@ -207,6 +207,8 @@ static uint32_t polymorphic_result(const struct catalog *catalog, const struct o
             continue;
         if (is_of_family(chosen->types[i]) && is_of_family(chosen->result))
             return types[i];
+        if (is_of_family(chosen->types[i]) && chosen->result == TYPE_ANYARRAY)
+            return catalog_type_by_oid(catalog, types[i])->array;
         if (chosen->types[i] != TYPE_ANYARRAY || !type->is_array)
             continue;
         if (chosen->result == TYPE_ANYARRAY)

@@ -422,18 +422,36 @@ const struct type *element_of_name(struct walk *walk, TypeName *name);
 
 /* Could the unqualified name be one of a type? */
 bool type_has_name(struct walk *walk, struct text name);
+
+/* A type's name in an expression; walk_type, for all others, adds the casts to it. */
+void type_written(struct walk *walk, TypeName *name);
+
+/* --- walk_cast.c ---------------------------------------------------------------------------- */
+
+/* Where a value becomes another type: as an argument or operand; as a column's new value; by CAST. */
+enum cast_context { CAST_IMPLICIT, CAST_ASSIGNMENT, CAST_EXPLICIT };
+
 void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast);
+
+/* Calls what casts of users would run. TYPE_UNSURE is any type. */
+void casts_between(struct walk *walk, uint32_t from, uint32_t to, enum cast_context where,
+                   int location);
+
+/* The same for a value that was walked; fields of rows as they are written become those of `to`. */
+void casts_of_value(struct walk *walk, Node *node, uint32_t to, enum cast_context where,
+                    int location);
 
 /* A value of a user's type where another type may be wanted: implicit casts from it. */
 void value_use(struct walk *walk, Node *node);
 void casts_of_values(struct walk *walk, uint32_t type, int location);
 
-/* User casts to this built-in type that something may run unseen. */
-void casts_to(struct walk *walk, const char *type, int location);
+/* Casts to a built-in type that something may run unseen, of arguments of `types` (NULL: of any). */
+void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t type_count,
+              int location);
 
-/* Storing a value in a column may run a cast to its type. */
+/* A column takes a value (NULL: of any type). */
 void column_assignment(struct walk *walk, const struct relation *relation, struct text column,
-                       int location);
+                       Node *value, int location);
 
 /* --- walk_from.c ---------------------------------------------------------------------------- */
 

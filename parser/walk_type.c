@@ -1,6 +1,6 @@
 /*
- * walk_type.c - types: what making a value of one runs (domain checks, input functions, user
- * casts), and types that read the catalog by name.
+ * walk_type.c - types: what making a value of one runs (domain checks, input functions), and types
+ * that read the catalog by name.
  *
  * A type that the catalog does not have becomes an unresolved `call`. Offline only pg_catalog's own
  * type names are known.
@@ -95,16 +95,6 @@ static void name_reading_type(struct walk *walk, struct text name, int location)
     call_action(walk, object, TEXT("catalog: reads names"), location);
 }
 
-static void casts_of_type(struct walk *walk, uint32_t target, int location)
-{
-    size_t count = 0;
-    const struct cast *casts = catalog_casts(walk->context->catalog, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (casts[i].target == target)
-            call_function_oid(walk, casts[i].function, location);
-    }
-}
-
 static void composite_use(struct walk *walk, const struct type *type, int location)
 {
     const struct catalog *catalog = walk->context->catalog;
@@ -125,7 +115,6 @@ static void user_type_use(struct walk *walk, const struct type *type, int locati
         call_action(walk, object, TEXT("input function"), location);
         walk->shape->changes |= CHANGES_BY_CODE;
     }
-    casts_of_type(walk, type->oid, location);
 }
 
 void type_use(struct walk *walk, const struct type *type, int location)
@@ -242,7 +231,7 @@ static void type_modifiers(struct walk *walk, List *modifiers)
     }
 }
 
-void walk_type(struct walk *walk, TypeName *name)
+void type_written(struct walk *walk, TypeName *name)
 {
     if (name == NULL)
         return;
@@ -262,83 +251,4 @@ void walk_type(struct walk *walk, TypeName *name)
     struct text schema = name_part(name->names, 2), base = name_part(name->names, 1);
     if (!types_use(walk, schema, base, name->location) && !may_be_plain(walk, schema, base))
         unknown_type(walk, name);
-}
-
-/* --- casts ---------------------------------------------------------------------------------- */
-
-static bool is_user_type(const struct catalog *catalog, uint32_t oid)
-{
-    const struct type *type = catalog_type_by_oid(catalog, oid);
-    return type == NULL || !text_is(type->schema, "pg_catalog");
-}
-
-void casts_to(struct walk *walk, const char *name, int location)
-{
-    const struct catalog *catalog = walk->context->catalog;
-    size_t count = 0;
-    const struct cast *casts = catalog != NULL ? catalog_casts(catalog, &count) : NULL;
-    const struct type *target =
-        count > 0 ? catalog_type(catalog, TEXT("pg_catalog"), text_from(name)) : NULL;
-    for (size_t i = 0; target != NULL && i < count; i++) {
-        if (casts[i].target == target->oid && is_user_type(catalog, casts[i].source))
-            call_function_oid(walk, casts[i].function, location);
-    }
-}
-
-void casts_of_values(struct walk *walk, uint32_t type, int location)
-{
-    size_t count = 0;
-    const struct cast *casts = walk->context->catalog != NULL && type != 0
-                                   ? catalog_casts(walk->context->catalog, &count)
-                                   : NULL;
-    for (size_t i = 0; i < count; i++) {
-        if (casts[i].source == type && is_user_type(walk->context->catalog, type))
-            call_function_oid(walk, casts[i].function, location);
-    }
-}
-
-void value_use(struct walk *walk, Node *node)
-{
-    if (node == NULL || walk->failed)
-        return;
-    if (IsA(node, ColumnRef))
-        casts_of_values(walk, type_of_expression(walk, node), ((ColumnRef *)node)->location);
-    else if (IsA(node, TypeCast))
-        casts_of_values(walk, type_of_expression(walk, node), ((TypeCast *)node)->location);
-}
-
-/* x::builtin runs a user's cast if x is of its source type: surely not for constants and for what
- * is known to be of another type. */
-static void casts_from(struct walk *walk, TypeCast *cast, const struct type *target)
-{
-    size_t count = 0;
-    const struct cast *casts = catalog_casts(walk->context->catalog, &count);
-    uint32_t source = count > 0 ? type_of_expression(walk, cast->arg) : 0;
-    if (IsA(cast->arg, A_Const) || IsA(cast->arg, ParamRef))
-        return;
-    for (size_t i = 0; i < count; i++) {
-        if (casts[i].target == target->oid && (source == 0 || source == casts[i].source))
-            call_function_oid(walk, casts[i].function, cast->location);
-    }
-}
-
-void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast)
-{
-    expression(walk, scope, cast->arg);
-    walk_type(walk, cast->typeName);
-    if (walk->failed || walk->context->catalog == NULL)
-        return;
-    const struct type *target = type_of_name(walk, cast->typeName);
-    if (target != NULL && text_is(target->schema, "pg_catalog"))
-        casts_from(walk, cast, target);
-}
-
-void column_assignment(struct walk *walk, const struct relation *relation, struct text name,
-                       int location)
-{
-    const struct column *column = relation != NULL ? relation_column(relation, name) : NULL;
-    const struct type *type =
-        column != NULL ? catalog_type_by_oid(walk->context->catalog, column->type) : NULL;
-    if (type != NULL && !text_is(type->schema, "pg_catalog"))
-        casts_of_type(walk, type->oid, location);
 }

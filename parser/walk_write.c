@@ -172,13 +172,6 @@ void write_foreign_keys(struct walk *walk, size_t index)
 
 /* --- columns -------------------------------------------------------------------------------- */
 
-static void written_column(struct walk *walk, const struct item *target, size_t action,
-                           struct text name, int location)
-{
-    action_add_column(walk, action, name);
-    column_assignment(walk, target->relation, name, location);
-}
-
 /* t.a[1].b = …: the subscripts are expressions; a field belongs to its column. */
 static void target_indirection(struct walk *walk, struct scope *scope, List *indirections)
 {
@@ -204,9 +197,12 @@ void write_columns(struct walk *walk, struct scope *scope, const struct item *ta
             walk_unknown(walk, "column list", (int)nodeTag(column), -1);
             return;
         }
-        written_column(walk, target, action, text_from(column->name), column->location);
+        action_add_column(walk, action, text_from(column->name));
         target_indirection(walk, scope, column->indirection);
         operand(walk, scope, column->val);
+        if (column->val != NULL)
+            column_assignment(walk, target->relation, text_from(column->name),
+                              column->indirection == NIL ? column->val : NULL, column->location);
     }
 }
 
@@ -218,7 +214,7 @@ void write_leading_columns(struct walk *walk, const struct item *target, size_t 
     if (relation == NULL)
         return;
     for (size_t i = 0; i < relation->column_count && (count < 0 || i < (size_t)count); i++)
-        written_column(walk, target, action, relation->columns[i].name, target->location);
+        action_add_column(walk, action, relation->columns[i].name);
 }
 
 /* --- UPDATE and DELETE ---------------------------------------------------------------------- */
@@ -287,6 +283,60 @@ static void inserted_columns(struct walk *walk, struct scope *scope, struct item
                                                              : -1);
 }
 
+/* The name of the column that takes the value at a place; empty if it is not known. */
+static struct text column_at(const struct relation *relation, List *columns, size_t at)
+{
+    if (columns != NIL && at < (size_t)list_length(columns)) {
+        ResTarget *column = list_nth(columns, (int)at);
+        return column->indirection == NIL ? text_from(column->name) : (struct text){0};
+    }
+    return columns == NIL && relation != NULL && at < relation->column_count
+               ? relation->columns[at].name
+               : (struct text){0};
+}
+
+void assigned_values(struct walk *walk, const struct item *target, List *columns, List *values)
+{
+    size_t at = 0;
+    ListCell *cell;
+    foreach (cell, values) {
+        struct text name = column_at(target->relation, columns, at++);
+        if (name.size > 0)
+            column_assignment(walk, target->relation, name, lfirst(cell), target->location);
+        else
+            casts_of_value(walk, lfirst(cell), TYPE_UNSURE, CAST_ASSIGNMENT, target->location);
+    }
+}
+
+/* Each row of VALUES is converted by itself; literals of a SELECT are still literals. */
+static void inserted_values(struct walk *walk, const struct item *target, InsertStmt *tree,
+                            const struct query_result *source)
+{
+    ListCell *cell;
+    if (tree->selectStmt == NULL || walk->failed)
+        return;
+    if (is_values(tree->selectStmt)) {
+        foreach (cell, ((SelectStmt *)tree->selectStmt)->valuesLists)
+            assigned_values(walk, target, tree->cols, lfirst(cell));
+        return;
+    }
+    const struct item *given = source->columns;
+    size_t count = given->columns_known || target->relation == NULL
+                       ? given->column_count
+                       : target->relation->column_count;
+    for (size_t i = 0; i < count; i++) {
+        struct text name = column_at(target->relation, tree->cols, i);
+        const struct column *column = name.size > 0 && target->relation != NULL
+                                          ? relation_column(target->relation, name)
+                                          : NULL;
+        uint32_t type = !given->columns_known       ? TYPE_UNSURE
+                        : given->columns[i].literal ? TYPE_LITERAL
+                                                    : given->columns[i].type;
+        casts_between(walk, type, column != NULL ? column->type : TYPE_UNSURE, CAST_ASSIGNMENT,
+                      target->location);
+    }
+}
+
 /* The source sees neither the target nor what ON CONFLICT and RETURNING see. */
 static struct query_result insert_source(struct walk *walk, struct scope *scope, InsertStmt *tree)
 {
@@ -305,12 +355,11 @@ static struct query_result insert_query(struct walk *walk, struct scope *scope, 
     struct query_result source = insert_source(walk, scope, tree);
     struct item *target = write_target(walk, scope, tree->relation);
     size_t action = write_action(walk, VERB_INSERT, target);
-    for (size_t i = 0; i < source.columns->column_count; i++)
-        casts_of_values(walk, source.columns->columns[i].type, target->location);
     struct item_list visible = scope->items;
     scope->items = (struct item_list){0};
     inserted_columns(walk, scope, target, tree, &source, action);
     scope->items = visible;
+    inserted_values(walk, target, tree, &source);
     int64_t rows = walk->failed ? ROWS_UNPROVEN : rows_of_query(walk, tree->selectStmt);
     walk->actions[action].rows_max = rows;
     write_foreign_keys(walk, action);

@@ -18,6 +18,9 @@ void write_columns(struct walk *walk, struct scope *scope, const struct item *ta
                    List *targets);
 void write_leading_columns(struct walk *walk, const struct item *target, size_t action, long count);
 
+/* The values given to columns (all of the relation, if none are listed) become their types. */
+void assigned_values(struct walk *walk, const struct item *target, List *columns, List *values);
+
 /* `rows`: how many can conflict at most; ROWS_UNPROVEN: they may be all. */
 void write_on_conflict(struct walk *walk, struct scope *scope, struct item *target,
                        OnConflictClause *tree, int64_t rows);

@@ -153,7 +153,7 @@ static const struct {
      "FROM pg_catalog.pg_operator WHERE oprcode <> 0"},
 
     {"casts", read_casts,
-     "SELECT castsource, casttarget, castfunc, castcontext = 'i', " OF_EXTENSION("castfunc")
+     "SELECT castsource, casttarget, castfunc, castcontext, " OF_EXTENSION("castfunc")
      "FROM pg_catalog.pg_cast"},
 
     {"bodies of functions", read_bodies,

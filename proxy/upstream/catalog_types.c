@@ -189,7 +189,7 @@ void read_casts(struct reading *reading, const PGresult *result)
             .source = row_oid(reading, result, row, 0),
             .target = row_oid(reading, result, row, 1),
             .function = row_oid(reading, result, row, 2),
-            .implicit = row_bool(result, row, 3),
+            .context = row_char(result, row, 3),
         };
         if (cast.function != 0 && !is_user_function(reading, cast.function))
             cast.function = 0;

@@ -298,6 +298,7 @@ if __name__ == "__main__":
     with Database() as database:
         with open(TOP + "/tests/support/objects.sql", encoding="utf-8") as objects:
             database.ask(objects.read())
+        database.ask("CREATE EXTENSION hstore SCHEMA public; CREATE EXTENSION citext SCHEMA public")  # their `=` is on the path
         with Wicket(database, configuration=CONFIGURATION) as running:
             code = main(globals())
     sys.exit(code)

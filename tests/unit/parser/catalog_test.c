@@ -71,7 +71,7 @@ static struct catalog *sample(void)
     catalog_add_operator(catalog, &op);
     struct cast cast = {.source = 23, .target = 40, .function = 34};
     catalog_add_cast(catalog, &cast);
-    catalog_add_cast(catalog, &(struct cast){.source = 23, .target = 20, .implicit = true});
+    catalog_add_cast(catalog, &(struct cast){.source = 23, .target = 20, .context = 'i'});
     catalog_add_operator(catalog, &(struct operator){.oid = 96,
                                                      .schema = TEXT("pg_catalog"),
                                                      .name = TEXT("==="),

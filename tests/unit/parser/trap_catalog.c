@@ -360,9 +360,9 @@ static void add_code(struct catalog *catalog)
         {0, NAME("hr"), NAME("->"), LOG_IT2, EVIL, TEXT_OID, INT4}};
     for (size_t i = 0; i < ARRAY_SIZE(operators); i++)
         catalog_add_operator(catalog, &operators[i]);
-    const struct cast casts[] = {{INT4, BOOM, TO_BOOM, true},
-                                 {MOOD, JSON, MOOD_JSON, true},
-                                 {MOOD, TEXT_OID, MOOD_TEXT, true}};
+    const struct cast casts[] = {{INT4, BOOM, TO_BOOM, 'e'},
+                                 {MOOD, JSON, MOOD_JSON, 'a'},
+                                 {MOOD, TEXT_OID, MOOD_TEXT, 'i'}};
     for (size_t i = 0; i < ARRAY_SIZE(casts); i++)
         catalog_add_cast(catalog, &casts[i]);
 }

@@ -1,0 +1,201 @@
+/*
+ * walk_cast.c - casts of users: which of them run where a value becomes another type.
+ *
+ * pg_cast says of each where the server uses it. Of a type that is not sure, every cast that could
+ * be meant counts; a literal is read by its type's input function, which is no cast.
+ */
+#include "parser/walk_scope.h"
+
+/* --- between types -------------------------------------------------------------------------- */
+
+static bool runs_in(char context, enum cast_context where)
+{
+    return context == 'i' || where == CAST_EXPLICIT || (context == 'a' && where == CAST_ASSIGNMENT);
+}
+
+/* Is it the type, what it is a domain over, or an array of it? */
+static bool is_type_of(const struct catalog *catalog, uint32_t type, uint32_t of_cast)
+{
+    for (int depth = 0; depth < LIMIT_STATEMENT_DEPTH; depth++) {
+        const struct type *base = type_without_domains(catalog, type);
+        if (base == NULL || type == of_cast || base->oid == of_cast)
+            return true;
+        if (!base->is_array)
+            return false;
+        type = base->base;
+    }
+    return true;
+}
+
+void casts_between(struct walk *walk, uint32_t from, uint32_t to, enum cast_context where,
+                   int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    const struct cast *casts = catalog != NULL && from != TYPE_LITERAL && (from != to || from == 0)
+                                   ? catalog_casts(catalog, &count)
+                                   : NULL;
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
+        if (runs_in(casts[i].context, where) && is_type_of(catalog, from, casts[i].source) &&
+            is_type_of(catalog, to, casts[i].target))
+            call_function_oid(walk, casts[i].function, location);
+}
+
+/* A type's own cast fits a value to a length, literals too. */
+static void cast_to_length(struct walk *walk, uint32_t type, int location)
+{
+    size_t count = 0;
+    const struct catalog *catalog = walk->context->catalog;
+    const struct cast *casts = catalog_casts(catalog, &count);
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
+        if (casts[i].source == casts[i].target && is_type_of(catalog, type, casts[i].source))
+            call_function_oid(walk, casts[i].function, location);
+}
+
+static bool is_user_type(const struct catalog *catalog, uint32_t oid)
+{
+    const struct type *type = catalog_type_by_oid(catalog, oid);
+    return type == NULL || !text_is(type->schema, "pg_catalog");
+}
+
+void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t type_count,
+              int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    const struct cast *casts = catalog != NULL ? catalog_casts(catalog, &count) : NULL;
+    const struct type *target =
+        count > 0 ? catalog_type(catalog, TEXT("pg_catalog"), text_from(name)) : NULL;
+    for (size_t i = 0; target != NULL && i < count; i++) {
+        bool given = types == NULL;
+        for (size_t j = 0; j < type_count && !given && walk_spend(walk, 1); j++) {
+            const struct type *type = type_without_domains(catalog, types[j]);
+            bool row = type != NULL && type->kind == 'c';
+            given =
+                types[j] != TYPE_LITERAL && (row || is_type_of(catalog, types[j], casts[i].source));
+        }
+        if (given && casts[i].target == target->oid && is_user_type(catalog, casts[i].source))
+            call_function_oid(walk, casts[i].function, location);
+    }
+}
+
+/* --- of values ------------------------------------------------------------------------------ */
+
+void casts_of_values(struct walk *walk, uint32_t type, int location)
+{
+    if (type != TYPE_UNSURE && walk->context->catalog != NULL &&
+        is_user_type(walk->context->catalog, type))
+        casts_between(walk, type, TYPE_UNSURE, CAST_IMPLICIT, location);
+}
+
+void value_use(struct walk *walk, Node *node)
+{
+    size_t count = 0;
+    if (node == NULL || walk->failed || walk->context->catalog == NULL ||
+        catalog_casts(walk->context->catalog, &count) == NULL || count == 0)
+        return;
+    uint32_t type = type_of_argument(walk, node);
+    int location = IsA(node, ColumnRef)  ? ((ColumnRef *)node)->location
+                   : IsA(node, TypeCast) ? ((TypeCast *)node)->location
+                                         : -1;
+    if (type != TYPE_LITERAL)
+        casts_of_values(walk, type, location);
+}
+
+/* The row that values of a composite type are; NULL for other types. */
+static const struct relation *row_of_type(const struct catalog *catalog, uint32_t oid)
+{
+    const struct type *type = type_without_domains(catalog, oid);
+    return type != NULL && type->kind == 'c' ? catalog_relation_by_oid(catalog, type->relation)
+                                             : NULL;
+}
+
+/* Fields that are not known become the columns of a row. */
+static void casts_of_fields(struct walk *walk, const struct relation *row, enum cast_context where,
+                            int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    if (!walk_enter(walk))
+        return;
+    for (size_t i = 0; i < row->column_count; i++) {
+        const struct relation *inner = row_of_type(catalog, row->columns[i].type);
+        casts_between(walk, TYPE_UNSURE, row->columns[i].type, where, location);
+        if (inner != NULL)
+            casts_of_fields(walk, inner, where, location);
+    }
+    walk_leave(walk);
+}
+
+void casts_of_value(struct walk *walk, Node *node, uint32_t to, enum cast_context where,
+                    int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    if (node == NULL || catalog == NULL || catalog_casts(catalog, &count) == NULL || count == 0 ||
+        IsA(node, SetToDefault) || !walk_enter(walk))
+        return;
+    const struct relation *row = row_of_type(catalog, to);
+    uint32_t type = type_of_argument(walk, node);
+    if (row != NULL && IsA(node, RowExpr)) {
+        List *fields = ((RowExpr *)node)->args;
+        for (size_t i = 0; i < row->column_count && i < (size_t)list_length(fields); i++)
+            casts_of_value(walk, list_nth(fields, (int)i), row->columns[i].type, where, location);
+    } else if (type != TYPE_UNSURE || !IsA(node, ParamRef)) {
+        casts_between(walk, type, to, where, location);
+        if (row != NULL && type == TYPE_UNSURE)
+            casts_of_fields(walk, row, where, location);
+    }
+    if (where == CAST_ASSIGNMENT)
+        cast_to_length(walk, to, location);
+    walk_leave(walk);
+}
+
+/* --- where they are written ------------------------------------------------------------------ */
+
+void type_cast(struct walk *walk, struct scope *scope, TypeCast *cast)
+{
+    expression(walk, scope, cast->arg);
+    type_written(walk, cast->typeName);
+    if (walk->failed || walk->context->catalog == NULL)
+        return;
+    const struct type *target = element_of_name(walk, cast->typeName);
+    uint32_t to = target != NULL ? target->oid : TYPE_UNSURE;
+    casts_of_value(walk, cast->arg, to, CAST_EXPLICIT, cast->location);
+    if (target != NULL && (cast->typeName->typmods != NIL || target->kind == 'd'))
+        cast_to_length(walk, to, cast->location);
+}
+
+void walk_type(struct walk *walk, TypeName *name)
+{
+    type_written(walk, name);
+    if (name == NULL || walk->failed || walk->context->catalog == NULL)
+        return;
+    const struct type *target = element_of_name(walk, name);
+    if (target != NULL && is_user_type(walk->context->catalog, target->oid))
+        casts_between(walk, TYPE_UNSURE, target->oid, CAST_EXPLICIT, name->location);
+}
+
+/* SET (a, b) = (1, 2): the one of these; NULL if they are not written. */
+static Node *value_of_several(const MultiAssignRef *reference)
+{
+    if (!IsA(reference->source, RowExpr))
+        return NULL;
+    List *values = ((RowExpr *)reference->source)->args;
+    return reference->colno >= 1 && reference->colno <= list_length(values)
+               ? list_nth(values, reference->colno - 1)
+               : NULL;
+}
+
+void column_assignment(struct walk *walk, const struct relation *relation, struct text name,
+                       Node *value, int location)
+{
+    const struct column *column = relation != NULL ? relation_column(relation, name) : NULL;
+    if (column == NULL)
+        return;
+    if (value != NULL && IsA(value, MultiAssignRef))
+        value = value_of_several((MultiAssignRef *)value);
+    if (value == NULL)
+        casts_between(walk, TYPE_UNSURE, column->type, CAST_ASSIGNMENT, location);
+    else
+        casts_of_value(walk, value, column->type, CAST_ASSIGNMENT, location);
+}
