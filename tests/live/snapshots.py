@@ -1,5 +1,6 @@
 """What an approver is shown of a statement is the difference between two full snapshots of the database, before and after
-it really ran: rows of each table, objects, rewritten files, sequences."""
+it really ran: rows of each table, objects, rewritten files, sequences. Rows that change several times in one statement
+are told as often as they change."""
 import base64
 import json
 import os
@@ -46,7 +47,7 @@ CREATE TABLE s.counted (id int PRIMARY KEY, v text);
 CREATE TABLE s.bulk (id int PRIMARY KEY, v text);
 CREATE TABLE s.stamped (id int PRIMARY KEY, v text, at timestamptz);
 CREATE TABLE s.mailbox (id int PRIMARY KEY, v text);
-CREATE TABLE s.logged (id int PRIMARY KEY, v text);
+CREATE TABLE s.written (id int PRIMARY KEY, v text);
 CREATE TABLE s.typed (id int PRIMARY KEY, a int, b text);
 CREATE TABLE s.old_parent (id int PRIMARY KEY, v text);
 CREATE TABLE s.old_child (id int PRIMARY KEY, parent int REFERENCES s.old_parent, v text);
@@ -70,7 +71,7 @@ CREATE TRIGGER stamp_it BEFORE INSERT OR UPDATE ON s.stamped FOR EACH ROW EXECUT
 CREATE FUNCTION s.rename_it() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN UPDATE s.customer SET name = NEW.name WHERE id = OLD.id; RETURN NEW; END$$;
 CREATE TRIGGER rename_it INSTEAD OF UPDATE ON s.joined FOR EACH ROW EXECUTE FUNCTION s.rename_it();
 CREATE RULE mail AS ON INSERT TO s.mailbox DO INSTEAD INSERT INTO s.audit (what) VALUES (NEW.v);
-CREATE RULE log AS ON UPDATE TO s.logged DO ALSO INSERT INTO s.audit (what) VALUES (NEW.v);
+CREATE RULE log AS ON UPDATE TO s.written DO ALSO INSERT INTO s.audit (what) VALUES (NEW.v);
 INSERT INTO s.customer SELECT g, 'c' || g FROM generate_series(0, 300) g;
 INSERT INTO s.orders (customer, state) SELECT 1 + g % 300, 'new' FROM generate_series(1, 600) g;
 INSERT INTO s.item (ord, n) SELECT 1 + g % 600, g FROM generate_series(1, 1800) g;
@@ -84,7 +85,7 @@ INSERT INTO s.audited SELECT g, 'a' FROM generate_series(1, 50) g;
 INSERT INTO s.counted SELECT g, 'a' FROM generate_series(1, 50) g;
 INSERT INTO s.bulk SELECT g, 'a' FROM generate_series(1, 50) g;
 INSERT INTO s.stamped SELECT g, 'a' FROM generate_series(1, 50) g;
-INSERT INTO s.logged SELECT g, 'a' FROM generate_series(1, 50) g;
+INSERT INTO s.written SELECT g, 'a' FROM generate_series(1, 50) g;
 INSERT INTO s.typed SELECT g, g, 'b' || g FROM generate_series(1, 70) g;
 INSERT INTO s.old_parent SELECT g, 'p' || g FROM generate_series(1, 30) g;
 INSERT INTO s.old_child SELECT g, 1 + g % 30, 'c' FROM generate_series(1, 60) g;
@@ -133,6 +134,25 @@ ROWS = [
     "UPDATE shop.products SET price = price + 1 WHERE id < 5",
     "DELETE FROM shop.order_items WHERE order_id = 7",
     "UPDATE s.item SET n = -n WHERE id % 100 = 0",
+]
+TRIGGERS = [
+    "INSERT INTO s.audited VALUES (101, 'n'), (102, 'n')",
+    "UPDATE s.audited SET v = 'u' WHERE id < 4",
+    "DELETE FROM s.audited WHERE id IN (8, 9)",
+    "UPDATE s.bulk SET v = 'u' WHERE id < 9",
+    "DELETE FROM s.bulk WHERE id > 47",
+    "UPDATE s.stamped SET v = 'u' WHERE id < 6",
+    "INSERT INTO s.stamped (id, v) VALUES (100, 'n')",
+    "INSERT INTO s.mailbox VALUES (1, 'a letter')",
+    "UPDATE s.written SET v = 'u' WHERE id IN (1, 2)",
+    "UPDATE shop.orders SET status = 'cancelled' WHERE id IN (11, 12)",
+    "DELETE FROM shop.orders WHERE id = 13",
+]
+# Rows that change several times: what is told of which table.
+SEVERAL = [
+    ("UPDATE s.joined SET name = 'instead' WHERE id = 140", {"s.customer": (0, 2, 0)}),
+    ("INSERT INTO s.counted SELECT g, 'n' FROM generate_series(101, 120) g", {"s.counter": (0, 20, 0)}),
+    ("DELETE FROM s.counted WHERE id < 4", {"s.counter": (0, 3, 0)}),
 ]
 OBJECTS = [
     "TRUNCATE s.runs",
@@ -288,12 +308,15 @@ def run(sql):
     return hold, before, snapshot()
 
 
-def check_rows(sql):
+def check_rows(sql, several=None):
     hold, before, after = run(sql)
     expected = with_whole_tables(row_changes(before, after))
     check(expected, f"{sql} changes something")
     if "SET id = " in sql: # a row whose key changes is another one in a snapshot
         expected["s.customer"] = (0, expected["s.customer"][0], 0)
+    for name, counts in (several or {}).items():
+        check(sum(expected[name]) < sum(counts), f"{sql}: rows of {name} change several times")
+        expected[name] = counts
     equal(told_rows(hold), expected, sql)
     equal(hold["effect"]["objects"], [], sql)
     check_sequences(sql, hold, before, after)
@@ -331,13 +354,23 @@ def test_rows():
         check_rows(sql)
 
 
+def test_triggers_and_rules():
+    for sql in TRIGGERS:
+        check_rows(sql)
+
+
+def test_rows_that_change_several_times():
+    for sql, told in SEVERAL:
+        check_rows(sql, told)
+
+
 def test_objects():
     for sql in OBJECTS:
         check_objects(sql)
 
 
 def test_there_are_sixty():
-    check(len(ROWS) + len(OBJECTS) >= 60, "statements")
+    check(len(ROWS) + len(TRIGGERS) + len(SEVERAL) + len(OBJECTS) >= 60, "statements")
 
 
 if __name__ == "__main__":
