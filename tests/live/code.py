@@ -29,10 +29,19 @@ def test_a_name_that_its_own_function_could_take_needs_call_before_and_after():
                           "CREATE FUNCTION shop.gcd(int, text) RETURNS int LANGUAGE sql AS 'SELECT 42'"):
             equal(pgwire.errors(c.run(pgwire.query(statement))), [])
             for session in (c, other):
-                found = pgwire.errors(session.run(pgwire.query("SELECT gcd(4, 6)")))
+                found = pgwire.errors(session.run(pgwire.query("SELECT gcd(4, '6')")))
                 equal([e["C"] for e in found], ["42501"])
                 check("schema" in found[0]["H"], found[0]["H"])
-                equal(pgwire.errors(session.run(pgwire.query("SELECT pg_catalog.gcd(4, 6)"))), [])
+                equal(pgwire.errors(session.run(pgwire.query("SELECT pg_catalog.gcd(4, '6')"))), [])
+
+
+def test_what_pg_catalog_has_for_exactly_these_types_is_found_first():
+    with connection() as c:
+        for statement in ("CREATE FUNCTION shop.lcm(int, int) RETURNS int LANGUAGE sql AS 'SELECT 42'",
+                          "CREATE FUNCTION shop.lcm(int, bigint) RETURNS int LANGUAGE sql AS 'SELECT 42'"):
+            equal(pgwire.errors(c.run(pgwire.query(statement))), [])
+        equal([m.values() for m in c.run(pgwire.query("SELECT lcm(4, 6)")) if m.kind == "D"], [[b"12"]])
+        equal([e["C"] for e in pgwire.errors(c.run(pgwire.query("SELECT lcm(4, 6000000000)")))], ["42501"])
 
 
 if __name__ == "__main__":
