@@ -16,7 +16,6 @@ enum { USER_CODE = CHANGES_BY_CODE | CHANGES_OBJECTS | CHANGES_SETTINGS | CHANGE
 struct named_call {
     struct text schema; /* empty: to be looked for */
     struct text name;
-    List *names; /* as written; NIL: row.name */
     int argument_count;
     bool optional;        /* if there is no such function, nothing is called */
     const FuncCall *tree; /* NULL: nothing is known of the arguments but their number */
@@ -264,14 +263,23 @@ static void call_unknown(struct walk *walk, const struct named_call *call)
     walk->shape->volatile_functions = true;
 }
 
+static bool is_type_there(struct walk *walk, const struct named_call *call)
+{
+    return call->schema.size > 0
+               ? catalog_type(walk->context->catalog, call->schema, call->name) != NULL
+               : type_has_name(walk, call->name);
+}
+
 /* type(value); false if there is no such type. */
 static bool cast_by_name(struct walk *walk, const struct named_call *call)
 {
     if (!types_use(walk, call->schema, call->name, call->location))
         return false;
-    TypeName name = {.type = T_TypeName, .typemod = -1, .location = call->location};
-    name.names = call->names;
-    const struct type *type = call->names != NIL ? element_of_name(walk, &name) : NULL;
+    const struct type *type = type_named(walk, call->schema, call->name);
+    /* Of a type that the agent may make, types_use has said what there is to say: no cast of others
+     * leads to it. */
+    if (type == NULL && walk->context->catalog != NULL && !is_type_there(walk, call))
+        return true;
     if (call->tree != NULL && call->tree->args != NIL)
         casts_of_value(walk, linitial(call->tree->args), type != NULL ? type->oid : TYPE_UNSURE,
                        CAST_EXPLICIT, call->location);
@@ -312,7 +320,6 @@ static bool split_name(struct walk *walk, List *names, int location, struct name
     call->name = text_from(strVal(llast(names)));
     if (count > 1)
         call->schema = text_from(strVal(list_nth(names, count - 2)));
-    call->names = names;
     call->location = location;
     return true;
 }

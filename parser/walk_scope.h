@@ -417,6 +417,9 @@ bool types_use(struct walk *walk, struct text schema, struct text name, int loca
 /* The type that the name surely means; NULL if it is not sure. */
 const struct type *type_of_name(struct walk *walk, TypeName *name);
 
+/* The same of a name with or without a schema. */
+const struct type *type_named(struct walk *walk, struct text schema, struct text name);
+
 /* The element type where an array of it is written; else the type itself. */
 const struct type *element_of_name(struct walk *walk, TypeName *name);
 

@@ -18,7 +18,7 @@ static const struct type *sure_type(const struct walk *walk, struct text schema,
 
 /* A composite type that the agent could have put before a built-in one runs nothing and has no
  * operators; one before another composite type would have other fields. */
-static const struct type *type_named(struct walk *walk, struct text schema, struct text name)
+const struct type *type_named(struct walk *walk, struct text schema, struct text name)
 {
     size_t count;
     const struct text *path = walk_path(walk, &count);

@@ -268,7 +268,7 @@ def test_watch_with_json_has_an_object_in_each_line_and_lives_through_a_restart(
                   [(held["id"], "pending"), (held["id"], "refused")])
             process.send_signal(signal.SIGTERM)
             equal(process.wait(20), 0)
-            equal(process.stderr.read().count("127.0.0.1"), 1, "the outage is told once")
+            equal(process.stderr.read().count(f"{running.url}: "), 1, "the outage is told once")
         finally:
             process.kill()
 
