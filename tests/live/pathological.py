@@ -61,11 +61,20 @@ def outcome(messages):
         return (found[0]["C"] if found else None), time.monotonic() - started
 
 
+def transactions(line):
+    """A second, of a line of pgbench's progress."""
+    return float(line.split(" tps")[0].split()[-1]) if line.startswith("progress:") else 0.0
+
+
 def start_load():
+    """pgbench, once its sessions are there and at work."""
     environment = {**os.environ, "PGPASSWORD": AGENT_SECRET}
-    return subprocess.Popen(["pgbench", "-n", "-S", "-M", "prepared", "-c", "2", "-T", "600", "-P", "1", "-h",
+    load = subprocess.Popen(["pgbench", "-n", "-S", "-M", "prepared", "-c", "2", "-T", "600", "-P", "1", "-h",
                              "127.0.0.1", "-p", str(running.port), "-U", "agent", "shop"], stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, env=environment)
+    while load.poll() is None and transactions(load.stdout.readline()) == 0:
+        pass
+    return load
 
 
 def test_they_disturb_nobody():
@@ -90,7 +99,7 @@ def test_they_disturb_nobody():
     progress = [line for line in output.split("\n") if line.startswith("progress:")]
     check(len(progress) >= 1, output[-500:])
     for line in progress:
-        check(float(line.split(" tps")[0].split()[-1]) > 0, f"a second without a transaction: {line}")
+        check(transactions(line) > 0, f"a second without a transaction: {line}")
     check("failed" not in output.replace("0 failed", "") and "ERROR" not in output, output[-500:])
 
 
