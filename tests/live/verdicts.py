@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
 import pgwire
-from live import check, equal, main
+from live import check, equal, main, some
 from wicket import AGENT_SECRET, Database, Wicket, configuration
 
 CASES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cases")
@@ -76,6 +76,8 @@ def run_all(running, policy, cases, extended):
 def verdicts(policy, extended):
     cases = load_cases()
     check(len(cases) > 400, "the cases are there")
+    # Each is sent in two of the six ways that there are; `cases/run.py` judges all by all policies.
+    cases = some(cases, 3, (["reader", "writer", "masked"].index(policy) + extended) % 3)
     with Database() as database:
         with Wicket(database, configuration=CONFIGURATION, policies=load_policies()) as running:
             before = database.fingerprint()

@@ -2,6 +2,7 @@
 
 A test fails by raising; it is skipped by raising Skip. `main(globals())` returns the exit code.
 """
+import os
 import signal
 import sys
 import time
@@ -31,6 +32,11 @@ def eventually(condition, what, seconds=15):
             return value
         check(time.monotonic() < end, f"not within {seconds} s: {what}")
         time.sleep(0.05)
+
+
+def some(cases, one_in, first=0):
+    """One in so many of them, from the given one on; with `tests/run --long` all."""
+    return list(cases) if os.environ.get("PGWICKET_LONG") else list(cases)[first::one_in]
 
 
 def main(names, cases=None):
