@@ -9,7 +9,7 @@ import urllib.request
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
-from live import check, equal, eventually, main, some
+from live import check, equal, eventually, main
 from wicket import APPROVER_SECRET, Sender, wicket
 
 POLICY = """
@@ -350,12 +350,12 @@ def check_objects(sql):
 
 
 def test_rows():
-    for sql in some(ROWS, 2):
+    for sql in ROWS:
         check_rows(sql)
 
 
 def test_triggers_and_rules():
-    for sql in some(TRIGGERS, 2):
+    for sql in TRIGGERS:
         check_rows(sql)
 
 
@@ -365,7 +365,7 @@ def test_rows_that_change_several_times():
 
 
 def test_objects():
-    for sql in some(OBJECTS, 2):
+    for sql in OBJECTS:
         check_objects(sql)
 
 
