@@ -118,6 +118,7 @@ struct action {
     struct text columns_why;   /* how a column is reached when not by name: "* in SELECT *"; or empty */
 
     enum where_strength where; /* update, delete */
+    bool key_unsure;           /* the agent may change the relation: no key of it proves anything */
     struct text where_why;     /* what is missing for the next strength, for messages; may be empty */
 
     /* Rows that this action can touch at most, proven from the text (VALUES lists, keys);

@@ -672,6 +672,9 @@ static struct text missing_for_key(struct walk *walk, const struct item *target)
     if (relation->has_children || relation->has_rules)
         return arena_printf(walk->arena, "%.*s has %s, so no key proves its rows",
                             TEXT_ARGS(object), relation->has_rules ? "rules" : "children");
+    if (target->may_differ)
+        return arena_printf(walk->arena, "the agent may change %.*s, so no key proves its rows",
+                            TEXT_ARGS(object));
     const struct key *key = &relation->keys[0];
     for (size_t i = 0; i < relation->key_count; i++) {
         if (relation->keys[i].primary)
@@ -687,6 +690,7 @@ void where_strength(struct walk *walk, struct scope *scope, struct item *target,
 {
     struct action *action = &walk->actions[index];
     action->where = WHERE_ANY;
+    action->key_unsure = target->may_differ;
     action->rows_max = ROWS_UNPROVEN;
     if (walk->failed)
         return;

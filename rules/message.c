@@ -101,7 +101,9 @@ static void say_not_allowed(const struct telling *telling)
     telling->out->message =
         arena_printf(telling->arena, "pgwicket: %s %s %.*s is not allowed%s" NOTHING_RUN,
                      telling->verb, telling->preposition, TEXT_ARGS(telling->object),
-                     telling->is_veiled ? ", because of what this view does" : "");
+                     telling->is_veiled                     ? ", because of what this view does"
+                     : telling->action->action->candidate ? ", which a name without a schema could mean"
+                                                            : "");
     struct text may = telling->is_veiled || policy_may(telling->context->policy,
                                                        telling->action->action->verb, object)
                           ? TEXT("")
@@ -232,6 +234,12 @@ static void say_key(const struct telling *telling)
     const struct action *action = telling->action->action;
     const struct key *key = hint_key(telling->arena, telling->context, action->relation);
     say_nearest(telling, "where: key", action->where_why);
+    if (action->key_unsure) {
+        say_as_written(telling, TEXT("the agent may change the table, so no key proves its rows"));
+        telling->out->hint = TEXT("No WHERE helps. Report that the policy would have to say where: required "
+                                  "and max_rows for tables that the agent may change.");
+        return;
+    }
     if (key == NULL) {
         say_as_written(telling, TEXT("WHERE must fix a unique key"));
         telling->out->hint =
@@ -250,8 +258,20 @@ static void say_key(const struct telling *telling)
                      TEXT_ARGS(comparisons(telling->arena, action->relation, key)));
 }
 
+/* No condition can be met on what a name without a schema could mean besides. */
+static void say_candidate(const struct telling *telling, const char *condition)
+{
+    say_nearest(telling, condition, telling->action->action->where_why);
+    say_as_written(telling, TEXT("the name could mean it, so write the schema of the table"));
+}
+
 static void say_where(const struct telling *telling)
 {
+    if (telling->action->action->candidate) {
+        say_candidate(telling, telling->action->nearest->where == WHERE_KEY ? "where: key"
+                                                                            : "where: required");
+        return;
+    }
     if (telling->action->nearest->where == WHERE_KEY) {
         say_key(telling);
         return;
@@ -645,9 +665,14 @@ struct error_text message_rejected(struct arena *arena, const struct decide_cont
     else
         out.message = TEXT("pgwicket: this statement is not allowed" NOTHING_RUN);
     if (telling.action != NULL && telling.action->action->candidate)
-        out.hint = TEXT("The name has no schema, so it could mean this object, which the agent may have "
-                        "made: write the schema of the one that is meant, of an operator as "
-                        "OPERATOR(pg_catalog.=).");
+        out.hint =
+            telling.action->action->verb == VERB_CALL
+                ? TEXT("The name has no schema, so it could mean this object, which the agent may have "
+                       "made: write the schema of the one that is meant, of an operator as "
+                       "OPERATOR(pg_catalog.=).")
+                : TEXT("The name has no schema, so it could mean this object, which the agent may have "
+                       "made: write the schema of the one that is meant, as in schema.table. The rest of "
+                       "the statement may stay as it is.");
     out.message = fit(arena, out.message);
     return out;
 }

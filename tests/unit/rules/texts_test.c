@@ -178,6 +178,74 @@ Test(texts, of_where)
                       "list of values."});
 }
 
+/* An agent that owns a schema of the path: orders could also be a table of its own. */
+Test(texts, of_where_on_a_name_without_a_schema)
+{
+    static const struct {
+        enum where_strength where;
+        const char *detail;
+    } conditions[] = {
+        {WHERE_KEY, "Nearest rule p.1: allow update on shop.*, own.*, where: key. Condition not met: where: "
+                    "key. A name without a schema proves nothing of the table that it means."},
+        {WHERE_REQUIRED, "Nearest rule p.1: allow update on shop.*, own.*, where: required. Condition not "
+                         "met: where: required. A name without a schema proves nothing of the table that "
+                         "it means."},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(conditions); i++) {
+        struct rule rules[] = {test_rule(VERDICT_ALLOW, "update on shop.* own.*")};
+        rules[0].where = conditions[i].where;
+        struct policy policy = test_policy(rules, 1);
+        struct action other = test_action(catalog, VERB_UPDATE, "own", "orders", "status");
+        other.candidate = true;
+        other.where_why = TEXT("a name without a schema proves nothing of the table that it means");
+        rejects_action(
+            &policy, other,
+            (struct told){
+                "42501",
+                "pgwicket: UPDATE of own.orders is not allowed as written: the name could mean it, so "
+                "write the schema of the table; nothing was run",
+                conditions[i].detail,
+                "The name has no schema, so it could mean this object, which the agent may have made: "
+                "write the schema of the one that is meant, as in schema.table. The rest of the "
+                "statement may stay as it is."});
+    }
+}
+
+Test(texts, of_a_table_that_the_agent_may_change)
+{
+    struct rule rules[] = {test_rule(VERDICT_ALLOW, "update on shop.*")};
+    rules[0].where = WHERE_KEY;
+    struct policy policy = test_policy(rules, 1);
+    struct action update = test_action(catalog, VERB_UPDATE, "shop", "orders", "status");
+    update.where = WHERE_REQUIRED;
+    update.key_unsure = true;
+    rejects_action(
+        &policy, update,
+        (struct told){"42501",
+                      "pgwicket: UPDATE of shop.orders is not allowed as written: the agent may change "
+                      "the table, so no key proves its rows; nothing was run",
+                      "Nearest rule p.1: allow update on shop.*, where: key. Condition not met: where: key.",
+                      "No WHERE helps. Report that the policy would have to say where: required and "
+                      "max_rows for tables that the agent may change."});
+}
+
+Test(texts, of_an_object_that_a_name_could_mean)
+{
+    struct rule rules[] = {test_rule(VERDICT_ALLOW, "update on shop.orders")};
+    struct policy policy = test_policy(rules, 1);
+    struct action other = test_action(catalog, VERB_UPDATE, "own", "orders", "status");
+    other.candidate = true;
+    rejects_action(
+        &policy, other,
+        (struct told){"42501",
+                      "pgwicket: UPDATE of own.orders is not allowed, which a name without a schema could "
+                      "mean; nothing was run",
+                      "Policy p: no rule allows update on own.orders.",
+                      "The name has no schema, so it could mean this object, which the agent may have made: "
+                      "write the schema of the one that is meant, as in schema.table. The rest of the "
+                      "statement may stay as it is."});
+}
+
 Test(texts, of_rows)
 {
     struct rule rules[] = {test_rule(VERDICT_ALLOW, "select on shop.orders"),
