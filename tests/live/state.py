@@ -71,6 +71,7 @@ CREATE FUNCTION shop.leaves_a_table() RETURNS int LANGUAGE plpgsql AS $$BEGIN
     CREATE TEMP TABLE IF NOT EXISTS orders AS SELECT 1 AS id; RETURN 1; END$$;
 CREATE FUNCTION shop.moves_the_path() RETURNS int LANGUAGE plpgsql AS $$BEGIN
     PERFORM set_config('search_path', 'public', false); RETURN 1; END$$;
+CREATE FUNCTION shop.round(int, int) RETURNS int LANGUAGE sql AS 'SELECT 1';
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA shop TO agent;
 """
 database = running = None
@@ -408,6 +409,46 @@ def test_a_cte_hides_a_table_only_where_it_can_be_seen():
                     "WITH d AS (DELETE FROM orders RETURNING id) SELECT id FROM d",
                     "WITH orders AS (SELECT 1 AS id) DELETE FROM orders", ask=ask)
     each_protocol(scenario)
+
+
+# --- calls ------------------------------------------------------------------------------------------------
+
+
+def test_functions_that_lists_of_forbidden_ones_forget():
+    def scenario(ask):
+        with connection("plain") as c:
+            refused(c, "SELECT pg_sleep_for('1 s')", "SELECT pg_sleep_until(now())", "SELECT pg_notify('a', 'b')",
+                    "SELECT pg_import_system_collations('pg_catalog')", "SELECT pg_stat_reset()", "SELECT lo_get(1)",
+                    "SELECT lo_from_bytea(0, '')", "SELECT pg_logical_emit_message(false, 'a', 'b')",
+                    "SELECT * FROM ts_stat('SELECT 1')", "SELECT query_to_xml('SELECT 1', true, true, '')",
+                    "SELECT * FROM crosstab('SELECT 1')", "SELECT * FROM dblink('', '') AS t(a int)", ask=ask)
+    each_protocol(scenario)
+
+
+def test_a_field_that_is_a_call():
+    def scenario(ask):
+        with connection("plain") as c:
+            refused(c, "SELECT ('PG_VERSION'::text).pg_read_file", "SELECT ('shop.orders_id_seq'::regclass).nextval",
+                    "SELECT (64).lo_creat", "SELECT (o.id).pg_terminate_backend FROM shop.orders o",
+                    "SELECT c.row_to_json FROM shop.customers c", "SELECT c.json_agg FROM shop.customers c", ask=ask)
+            fine(c, "SELECT (o).id, o.row_to_json FROM shop.orders o LIMIT 1", ask=ask)
+    each_protocol(scenario)
+
+
+def test_parameter_types_of_parse_choose_the_overload():
+    with connection("caller") as c:
+        for types, expected in ((23, 23), ["42501"]), ((1700, 23), []):
+            equal(codes(c.run(pgwire.parse("SELECT round($1, $2)", types=types) + pgwire.SYNC)), expected, types)
+
+
+def test_a_commit_in_a_message_does_not_let_a_part_of_it_run():
+    before = orders()
+    with connection("caller") as c:
+        for sql in ("DELETE FROM shop.orders; COMMIT; SELECT lo_creat(-1)", "SELECT lo_creat(-1); COMMIT; DELETE FROM shop.orders",
+                    "BEGIN; DELETE FROM shop.orders; COMMIT; SELECT pg_sleep_for('1 s')"):
+            refused(c, sql)
+        refused(c, "BEGIN READ WRITE; COMMIT; DROP SCHEMA shop CASCADE")
+    equal(orders(), before)
 
 
 if __name__ == "__main__":

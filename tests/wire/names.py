@@ -203,6 +203,16 @@ def test_portals_with_row_counts():
         equal((len(values(answers)), pgwire.status(answers)), (0, "E"))
 
 
+def test_a_portal_of_bind_is_a_cursor_to_fetch():
+    with place.connect() as c:
+        c.run(pgwire.query("BEGIN"))
+        c.run(pgwire.parse("SELECT id FROM w.t ORDER BY id"), pgwire.bind(portal="p"), pgwire.SYNC)
+        equal(len(values(c.run(pgwire.query("FETCH 50 FROM p")))), 50)
+        answers = c.run(pgwire.query("FETCH 1 FROM p"))
+        fails_with(answers, "54000")
+        equal((len(values(answers)), pgwire.status(answers)), (0, "E"))
+
+
 def test_the_number_of_prepared_statements_is_limited():
     with place.connect() as c:
         for i in range(20):
