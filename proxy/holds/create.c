@@ -136,6 +136,15 @@ static enum hold_answer replace(struct operation *operation, struct hold *hold)
     return HOLD_OK;
 }
 
+enum hold_answer operation_join(struct operation *operation)
+{
+    struct hold_request *request = operation->request;
+    request->holds = arena_array(operation->arena, 1, sizeof *request->holds);
+    enum hold_answer answer = join(operation, new_hold(operation));
+    request->hold_count = request->holds[0] != NULL ? 1 : 0;
+    return answer;
+}
+
 enum hold_answer operation_create(struct operation *operation)
 {
     struct hold_request *request = operation->request;

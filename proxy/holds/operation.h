@@ -51,6 +51,7 @@ enum hold_answer operation_browse(struct operation *operation);
 
 /* create.c */
 enum hold_answer operation_create(struct operation *operation);
+enum hold_answer operation_join(struct operation *operation);
 
 /* decide.c and run.c */
 enum hold_answer operation_release(struct operation *operation);

@@ -213,6 +213,7 @@ static const struct {
     bool writes;
 } operations[] = {
     [HOLD_OP_CREATE] = {operation_create, true},
+    [HOLD_OP_JOIN] = {operation_join, true},
     [HOLD_OP_GET] = {get, false},
     [HOLD_OP_LIST] = {list, false},
     [HOLD_OP_RELEASE] = {operation_release, true},

@@ -22,6 +22,7 @@ struct hold_store;
 enum hold_operation {
     HOLD_OP_CREATE = 1, /* input: hold (all but id, state, digest, match; created where it is 0),
                            pending_max (< 0: no limit); or replaces, session: see below */
+    HOLD_OP_JOIN,       /* hold: what CREATE would join, or HOLD_NOT_FOUND; nothing is made */
     HOLD_OP_GET,        /* id (and agent: if not empty, only that agent's), policies */
     HOLD_OP_LIST,       /* filter_state or all, agent (empty: any), policies, after (id; 0: from
                            newest), limit; newest first */
@@ -53,7 +54,7 @@ struct hold_message {
 enum hold_answer {
     HOLD_STORE_FAILED = 0, /* the store cannot be used: 58030; `problem` says why */
     HOLD_OK,
-    HOLD_JOINED,           /* CREATE: the same statement already is pending, released or running */
+    HOLD_JOINED,           /* CREATE, JOIN: the same statement already is pending, released or running */
     HOLD_TOO_MANY,         /* CREATE: pending_max reached */
     HOLD_NOT_FOUND,        /* also another agent's */
     HOLD_WRONG_STATE,      /* the hold is in `holds[0]` with its state */

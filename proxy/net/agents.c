@@ -13,9 +13,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { RATE_SPANS = 6, LAST_VERDICT_SIZE = 8, LAST_ACTIONS_SIZE = 160 };
+enum {
+    MINUTE_SPANS = 6,
+    RATE_SPANS = MINUTE_SPANS + 1, /* that every minute touches, whenever it begins */
+    LAST_VERDICT_SIZE = 8,
+    LAST_ACTIONS_SIZE = 160,
+};
 
 static const int64_t span_us = 10 * (int64_t)1000000;
+
+/* How often something happened, for each span of time. */
+struct rate {
+    int64_t counts[RATE_SPANS];
+    int64_t spans[RATE_SPANS]; /* which span it is the count of */
+};
 
 struct entry {
     char *name;
@@ -24,8 +35,8 @@ struct entry {
     bool paused;
     struct instant paused_at;
     char *paused_by;
-    int64_t counts[RATE_SPANS]; /* statements of each span … */
-    int64_t spans[RATE_SPANS];  /* … and which span it was */
+    struct rate statements;
+    struct rate rehearsals;
     char verdict[LAST_VERDICT_SIZE];
     char actions[LAST_ACTIONS_SIZE];
     struct instant last_at;
@@ -129,6 +140,49 @@ void agents_end_waiting(struct agents *agents, struct text name)
     pthread_mutex_unlock(&agents->mutex);
 }
 
+static void rate_add(struct rate *rate, struct instant now)
+{
+    int64_t span = now.us / span_us;
+    size_t at = (size_t)(span % RATE_SPANS);
+    if (rate->spans[at] != span)
+        rate->counts[at] = 0;
+    rate->spans[at] = span;
+    rate->counts[at]++;
+}
+
+/* Of the present span and those before it, `spans` in all. */
+static int64_t rate_sum(const struct rate *rate, struct instant now, int64_t spans)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < RATE_SPANS; i++)
+        if (now.us / span_us - rate->spans[i] < spans)
+            sum += rate->counts[i];
+    return sum;
+}
+
+/* When the oldest that still count will not any more, from now. */
+static int64_t rate_falls_after(const struct rate *rate, struct instant now)
+{
+    int64_t oldest = now.us / span_us;
+    for (size_t i = 0; i < RATE_SPANS; i++)
+        if (rate->counts[i] > 0 && now.us / span_us - rate->spans[i] < RATE_SPANS && rate->spans[i] < oldest)
+            oldest = rate->spans[i];
+    return (oldest + RATE_SPANS) * span_us - now.us;
+}
+
+int64_t agents_begin_rehearsal(struct agents *agents, const struct agent *agent, struct instant now)
+{
+    int64_t wait_us = 0;
+    pthread_mutex_lock(&agents->mutex);
+    struct rate *rate = &find(agents, agent->name)->rehearsals;
+    if (below(rate_sum(rate, now, RATE_SPANS), agent->policy->rehearsals_per_minute))
+        rate_add(rate, now);
+    else
+        wait_us = rate_falls_after(rate, now);
+    pthread_mutex_unlock(&agents->mutex);
+    return wait_us;
+}
+
 bool agents_paused(struct agents *agents, struct text name, struct instant *at)
 {
     pthread_mutex_lock(&agents->mutex);
@@ -155,27 +209,13 @@ void agents_note(struct agents *agents, struct text name, struct text verdict, s
                  struct instant now)
 {
     struct text words = text_cut(actions, LAST_ACTIONS_SIZE - 1);
-    int64_t span = now.us / span_us;
     pthread_mutex_lock(&agents->mutex);
     struct entry *entry = find(agents, name);
-    size_t at = (size_t)(span % RATE_SPANS);
-    if (entry->spans[at] != span)
-        entry->counts[at] = 0;
-    entry->spans[at] = span;
-    entry->counts[at]++;
+    rate_add(&entry->statements, now);
     snprintf(entry->verdict, sizeof entry->verdict, "%.*s", TEXT_ARGS(verdict));
     snprintf(entry->actions, sizeof entry->actions, "%.*s", TEXT_ARGS(words));
     entry->last_at = now;
     pthread_mutex_unlock(&agents->mutex);
-}
-
-static int64_t last_minute(const struct entry *entry, struct instant now)
-{
-    int64_t sum = 0;
-    for (size_t i = 0; i < RATE_SPANS; i++)
-        if (now.us / span_us - entry->spans[i] < RATE_SPANS)
-            sum += entry->counts[i];
-    return sum;
 }
 
 void agents_describe(struct agents *agents, struct arena *arena, struct review_agent *agent,
@@ -188,7 +228,7 @@ void agents_describe(struct agents *agents, struct arena *arena, struct review_a
     agent->paused = entry->paused;
     agent->paused_at = entry->paused_at;
     agent->paused_by = arena_text(arena, text_from(entry->paused_by));
-    agent->statements_per_minute = last_minute(entry, now);
+    agent->statements_per_minute = rate_sum(&entry->statements, now, MINUTE_SPANS);
     agent->last_verdict = arena_text(arena, text_from(entry->verdict));
     agent->last_actions = arena_text(arena, text_from(entry->actions));
     agent->last_at = entry->last_at;

@@ -25,6 +25,10 @@ void agents_leave(struct agents *agents, struct text name);
 bool agents_begin_waiting(struct agents *agents, const struct agent *agent);
 void agents_end_waiting(struct agents *agents, struct text name);
 
+/* Counts a rehearsal: 0; or, where a minute has had as many as the policy allows, microseconds until it may be
+ * tried again. Never more in any minute. */
+int64_t agents_begin_rehearsal(struct agents *agents, const struct agent *agent, struct instant now);
+
 bool agents_paused(struct agents *agents, struct text name, struct instant *at);
 void agents_pause(struct agents *agents, struct text name, bool paused, struct text by,
                   struct instant now);

@@ -231,12 +231,22 @@ static void port_watch_hold(void *context, int64_t id)
     conn->watched = id;
 }
 
+/* With the limits of now. */
+static const struct agent *present_agent(const struct conn *conn)
+{
+    return conn->view != NULL && conn->view->agent != NULL ? conn->view->agent : conn->agent;
+}
+
 static bool port_begin_waiting(void *context)
 {
     struct conn *conn = context;
-    return agents_begin_waiting(server_agents(conn->shared),
-                                conn->view != NULL && conn->view->agent != NULL ? conn->view->agent
-                                                                                 : conn->agent);
+    return agents_begin_waiting(server_agents(conn->shared), present_agent(conn));
+}
+
+static int64_t port_begin_rehearsal(void *context)
+{
+    struct conn *conn = context;
+    return agents_begin_rehearsal(server_agents(conn->shared), present_agent(conn), clock_now());
 }
 
 static void port_end_waiting(void *context)
@@ -277,6 +287,7 @@ static const struct session_port port_functions = {
     .watch_hold = port_watch_hold,
     .begin_waiting = port_begin_waiting,
     .end_waiting = port_end_waiting,
+    .begin_rehearsal = port_begin_rehearsal,
     .measured = port_measured,
     .told_error = port_told_error,
 };

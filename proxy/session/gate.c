@@ -19,18 +19,18 @@
 
 static const uint32_t edges[GATE_STATE_COUNT] = { /* bit n: may become state n */
     [GATE_NONE] = 1u << GATE_LOOKUP | 1u << GATE_ESTIMATE | 1u << GATE_RUN | 1u << GATE_SETTINGS |
-                  1u << GATE_REHEARSE |
-                  1u << GATE_STORE | 1u << GATE_LEAVE | 1u << GATE_WAIT | 1u << GATE_CLAIM |
+                  1u << GATE_JOIN | 1u << GATE_LEAVE | 1u << GATE_WAIT | 1u << GATE_CLAIM |
                   1u << GATE_SETTLE,
     [GATE_LOOKUP] = 1u << GATE_NONE,
     [GATE_ESTIMATE] = 1u << GATE_COPY | 1u << GATE_ESTIMATE_UNDO | 1u << GATE_RUN | 1u << GATE_SETTINGS |
-                      1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
+                      1u << GATE_JOIN | 1u << GATE_NONE,
     [GATE_ESTIMATE_UNDO] = 1u << GATE_NONE,
     [GATE_RUN] = 1u << GATE_RUN_UNDO | 1u << GATE_SETTLE | 1u << GATE_NONE,
-    [GATE_RUN_UNDO] = 1u << GATE_SETTINGS | 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_RUN_UNDO] = 1u << GATE_SETTINGS | 1u << GATE_JOIN | 1u << GATE_NONE,
     [GATE_SETTLE] = 1u << GATE_NONE,
-    [GATE_COPY] = 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
-    [GATE_SETTINGS] = 1u << GATE_COPY | 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_COPY] = 1u << GATE_JOIN | 1u << GATE_NONE,
+    [GATE_SETTINGS] = 1u << GATE_COPY | 1u << GATE_JOIN | 1u << GATE_STORE | 1u << GATE_NONE,
+    [GATE_JOIN] = 1u << GATE_REHEARSE | 1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_REHEARSE] = 1u << GATE_REHEARSE | 1u << GATE_REHEARSE_UNDO | 1u << GATE_RUN |
                       1u << GATE_STORE | 1u << GATE_NONE,
     [GATE_REHEARSE_UNDO] = 1u << GATE_REHEARSE | 1u << GATE_RUN | 1u << GATE_STORE | 1u << GATE_NONE,
@@ -772,6 +772,7 @@ void gate_ready(struct session *s)
     case GATE_RUN:
     case GATE_SETTLE:
     case GATE_COPY:
+    case GATE_JOIN:
     case GATE_STORE:
     case GATE_WAIT:
     case GATE_CLAIM:

@@ -122,7 +122,7 @@ void hold_copy_message(struct session *s, const struct frame *frame)
     if (frame->type != FRONTEND_COPY_DONE || gate->state != GATE_COPY)
         return;
     gate->copied = true;
-    hold_rehearse_or_create(s);
+    hold_join_or_create(s);
 }
 
 /* Behind the Execute; nothing else may be sent in between. */

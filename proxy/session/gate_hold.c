@@ -76,16 +76,49 @@ static bool alone(struct session *s)
     return false;
 }
 
-void hold_rehearse_or_create(struct session *s)
+/* A person is shown what it does, where that can be found out. */
+static void rehearse_or_create(struct session *s)
+{
+    if (rehearsal_problem(s).size == 0)
+        rehearse_first(s);
+    else
+        hold_create(s);
+}
+
+/* The same statement may be held already: then it is not rehearsed again. What cannot be described may turn
+ * out to need nobody. */
+void hold_join_or_create(struct session *s)
 {
     if (hold_needs_copy(&s->gate)) {
         hold_take_copy(s);
         return;
     }
-    if (rehearsal_problem(s).size == 0)
-        rehearse(s);
-    else
-        hold_create(s);
+    struct hold_request *request = hold_new_request(s, HOLD_OP_JOIN, 0);
+    struct error_text error = {0};
+    request->hold = held_describe(s, &request->arena, &error);
+    gate_become(s, GATE_JOIN);
+    if (request->hold != NULL) {
+        hold_post(s, request);
+        return;
+    }
+    arena_release(&request->arena);
+    free(request);
+    rehearse_or_create(s);
+}
+
+static void stored(struct session *s, const struct hold *hold);
+
+static void join_answered(struct session *s, const struct hold_request *request)
+{
+    if (request->answer == HOLD_NOT_FOUND) {
+        rehearse_or_create(s);
+    } else if (request->answer == HOLD_JOINED && request->hold_count == 1) {
+        gate_become(s, GATE_STORE);
+        buffer_release(&s->gate.copy); /* the store has it */
+        stored(s, request->holds[0]);
+    } else {
+        fail_store(s);
+    }
 }
 
 static void ask_for_settings(struct session *s)
@@ -111,7 +144,7 @@ void hold_start(struct session *s)
         gate_fail_with(s, &error);
         gate_show_error(s);
     } else if (gate->settings.size > 0) {
-        hold_rehearse_or_create(s);
+        hold_join_or_create(s);
     } else {
         ask_for_settings(s);
     }
@@ -126,8 +159,6 @@ static const struct hold_setting *differing_setting(const struct gate *gate, con
             return &hold->settings[i];
     return NULL;
 }
-
-static void stored(struct session *s, const struct hold *hold);
 
 static void continue_stored(struct session *s, const struct hold *hold)
 {
@@ -158,7 +189,7 @@ void hold_settings_read(struct session *s)
     else if (known != NULL)
         continue_stored(s, known);
     else
-        hold_rehearse_or_create(s);
+        hold_join_or_create(s);
 }
 
 /* --- waiting -------------------------------------------------------------------------------------- */
@@ -591,6 +622,9 @@ void hold_answer(struct session *s, struct hold_request *request)
     switch (s->gate.state) {
     case GATE_LOOKUP:
         hold_lookup_answered(s, request);
+        break;
+    case GATE_JOIN:
+        join_answered(s, request);
         break;
     case GATE_STORE:
         if ((request->answer == HOLD_OK || request->answer == HOLD_JOINED) && request->hold_count == 1) {

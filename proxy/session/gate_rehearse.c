@@ -157,7 +157,7 @@ static void send_event_trigger_check(struct session *s)
                        "pg_catalog.pg_event_trigger e WHERE e.evtenabled OPERATOR(pg_catalog.<>) 'D'"));
 }
 
-void rehearse(struct session *s)
+static void rehearse(struct session *s)
 {
     struct gate *gate = &s->gate;
     uint8_t secret[16];
@@ -174,6 +174,31 @@ void rehearse(struct session *s)
     send_injected(s, PURPOSE_NONE, TEXT("SET CONSTRAINTS ALL IMMEDIATE"));
     measuring_send_snapshot(s);
     send_end(s);
+}
+
+static void reject(struct session *s, const struct error_text *error);
+
+/* One of the agent's rehearsals of this minute, however often the statement has to be measured. */
+void rehearse_first(struct session *s)
+{
+    struct arena *arena = &s->gate.arena;
+    int64_t wait_us = s->port.begin_rehearsal(s->port.context);
+    if (wait_us == 0) {
+        rehearse(s);
+        return;
+    }
+    int64_t most = s->gate.portal->judged->view.policy->rehearsals_per_minute;
+    struct error_text error = {
+        .sqlstate = "53400",
+        .message = arena_printf(arena,
+                                "pgwicket: %" PRId64 " statements were rehearsed for approval within a minute; "
+                                "nothing was run. Try again in %" PRId64 " seconds",
+                                most, (wait_us + 999999) / 1000000),
+        .detail = arena_printf(arena, "Policy %.*s, limits: rehearsals_per_minute %" PRId64 ".",
+                               TEXT_ARGS(s->gate.portal->judged->view.policy->name), most),
+        .hint = TEXT("Wait so long; do not send it in a loop. What waits already needs no rehearsal: SHOW "
+                     "pgwicket.holds.")};
+    reject(s, &error);
 }
 
 /* --- what came of it --------------------------------------------------------------------------------------- */

@@ -160,6 +160,7 @@ enum gate_state {
     GATE_SETTLE,        /* sent to be committed: waiting for ReadyForQuery */
     GATE_SETTINGS,      /* reading the settings that a hold is bound to */
     GATE_COPY,          /* a held COPY FROM STDIN: taking the client's data */
+    GATE_JOIN,          /* is the same statement held already? */
     GATE_REHEARSE,      /* the statement runs to be measured, and is rolled back */
     GATE_REHEARSE_UNDO, /* it failed: rolling back */
     GATE_STORE,         /* a new hold is being stored */
@@ -499,7 +500,7 @@ struct text measuring_own_part(struct session *s, uint8_t type, struct text body
 /* Why it is not rehearsed; empty: it can be. */
 struct text rehearsal_problem(struct session *s);
 bool may_be_planned(const struct decision *decision, const struct shape *shape);
-void rehearse(struct session *s);
+void rehearse_first(struct session *s); /* or it is refused: too many of its agent's */
 void rehearse_ready(struct session *s);
 
 /* gate_store.c: the gate's requests to the store. */
@@ -540,8 +541,8 @@ void hold_describe_copy(const struct gate *gate, struct arena *arena, struct hol
 /* gate_hold.c */
 void hold_start(struct session *s);
 void hold_start_stored(struct session *s);
-/* A person is shown what it does, where that can be found out. */
-void hold_rehearse_or_create(struct session *s);
+/* Everything of the statement is there: joins an open hold of the same one, or makes a new one. */
+void hold_join_or_create(struct session *s);
 /* Stores it: rehearsed, or with the reason why not. */
 void hold_create(struct session *s);
 void hold_settings_read(struct session *s);

@@ -90,6 +90,10 @@ struct session_port {
     bool (*begin_waiting)(void *context);
     void (*end_waiting)(void *context);
 
+    /* Counts a rehearsal of its agent: 0. Where it has had those of this minute: how long until another one is
+     * allowed, in microseconds. */
+    int64_t (*begin_rehearsal)(void *context);
+
     void (*measured)(void *context, enum session_measure what, double value);
 
     /* The client was given an ErrorResponse with this SQLSTATE. */

@@ -18,6 +18,7 @@ POLICY = """
     search_path: [shop]
     introspection: allow
     hold: {wait: 60s, expire: 1h, run_within: 15m}
+    limits: {rehearsals_per_minute: unlimited}
     settings: {statement_timeout: 120s}
     rules:
       - allow: [select]

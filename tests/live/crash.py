@@ -14,6 +14,7 @@ POLICY = """
     search_path: [shop]
     introspection: allow
     hold: {wait: 1s, expire: 1h, run_within: 15m}
+    limits: {rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
         on: [shop.orders]

@@ -2,6 +2,7 @@
 nothing."""
 import os
 import sys
+from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
@@ -296,6 +297,32 @@ DRIFTS = [
     ("DELETE FROM e.stated WHERE id = 63", "CREATE TRIGGER more BEFORE DELETE ON e.stated FOR EACH STATEMENT EXECUTE FUNCTION e.note()"),
     ("INSERT INTO e.serial (v) SELECT name FROM e.parent WHERE n = 4711", "UPDATE e.parent SET n = 4711 WHERE id = 842"),
 ]
+
+
+def given_up(connection, sql):
+    error = Sender(connection, sql).result().error
+    equal(error.pgcode, "55PW1", error.diag.message_primary)
+    return error.diag.message_primary
+
+
+def test_the_same_statement_again_joins_without_a_rehearsal():
+    sql = "INSERT INTO e.serial (v) VALUES ('joined'), ('by others')"
+
+    def moved(): # a rehearsal leaves its numbers behind
+        return database.value("SELECT last_value FROM e.serial_id_seq")
+    sender, hold = send(sql)
+    at = moved()
+    number = f"hold {hold['id']};"
+    with closing(running.connect(options="-c statement_timeout=500")) as connection:
+        check(number in given_up(connection, sql), "another hold")
+        check(number in given_up(connection, "INSERT  into e.serial (v) values ('joined'), ('by others')"), "another hold")
+    with closing(running.connect(autocommit=False)) as connection:
+        connection.cursor().execute("INSERT INTO e.free VALUES (901, 1)")
+        check(number in given_up(connection, sql), "another hold, in a transaction")
+    equal(moved(), at, "it was rehearsed again")
+    release(hold)
+    equal(sender.result().rowcount, 2, sender.error)
+    equal(database.value("SELECT count(*) FROM e.serial WHERE v IN ('joined', 'by others')"), 2)
 
 
 def test_a_drift_commits_nothing():

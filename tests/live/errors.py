@@ -54,7 +54,7 @@ templates:
 QUOTAS = """
     search_path: [shop]
     hold: {wait: 20s}
-    limits: {sessions: 6, pending: 2, waiting: 1, rehearsals_per_minute: unlimited, prepared_statements: 1}
+    limits: {sessions: 6, pending: 2, waiting: 1, rehearsals_per_minute: 3, prepared_statements: 1}
     rules:
       - hold: [delete]
         on: [shop.order_items]
@@ -366,6 +366,12 @@ def test_quotas():
             equal(told(error_of(second, "DELETE FROM order_items WHERE id = 12")),
                   ["53400", "pgwicket: 2 statements already wait for approval; nothing was run", None,
                    "Wait for the pending ones (SHOW pgwicket.holds) instead of sending more."])
+            found = told(error_of(second, "DELETE FROM order_items WHERE id = 13"))
+            equal([found[0], re.sub("in [0-9]+ seconds", "in N seconds", found[1]), *found[2:]],
+                  ["53400", "pgwicket: 3 statements were rehearsed for approval within a minute; nothing was run. Try again in "
+                   "N seconds", "Policy policy, limits: rehearsals_per_minute 3.",
+                   "Wait so long; do not send it in a loop. What waits already needs no rehearsal: SHOW pgwicket.holds."])
+            equal(error_of(second, "DELETE FROM order_items WHERE id = 11").pgcode, "55PW1", "it joins without a rehearsal")
             others = [running.connect() for _ in range(4)]
             try:
                 running.connect()

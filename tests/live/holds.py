@@ -15,6 +15,7 @@ POLICY = """
     search_path: [shop]
     introspection: allow
     hold: {wait: $wait, expire: 1h, run_within: 15m}
+    limits: {rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
         on: [shop.orders, shop.order_items, shop.customers]

@@ -29,7 +29,7 @@ NAMES = """
 POLICY = """
     search_path: [shop]
     hold: {wait: 20s, expire: 1h}
-    limits: {sessions: 100, waiting: 10}
+    limits: {sessions: 100, waiting: 10, rehearsals_per_minute: unlimited}
     rules:
       - name: read
         allow: [select]

@@ -23,6 +23,7 @@ POLICY = """
     search_path: [shop]
     introspection: allow
     hold: {wait: 1s, expire: 1h, run_within: 15m, quorum: $quorum}
+    limits: {rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
         on: [shop.orders, shop.order_items, shop.customers]

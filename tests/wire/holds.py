@@ -12,7 +12,7 @@ POLICY = """
     search_path: [w]
     introspection: allow
     hold: {wait: 20s, expire: 1h, run_within: 15m}
-    limits: {sessions: unlimited, pending: unlimited, waiting: unlimited}
+    limits: {sessions: unlimited, pending: unlimited, waiting: unlimited, rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
         on: [w.t, w.log]

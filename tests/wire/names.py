@@ -12,7 +12,7 @@ POLICY = """
     search_path: [w]
     introspection: allow
     hold: {wait: 1s, expire: 1h, run_within: 15m}
-    limits: {prepared_statements: 20, sessions: unlimited, pending: unlimited}
+    limits: {prepared_statements: 20, sessions: unlimited, pending: unlimited, rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
         on: [w.t]

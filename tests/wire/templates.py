@@ -14,7 +14,7 @@ from wicket import CONFIGURATION
 POLICY = """
     search_path: [w]
     hold: {wait: 20s, expire: 1h, run_within: 15m}
-    limits: {sessions: unlimited, pending: unlimited, waiting: unlimited}
+    limits: {sessions: unlimited, pending: unlimited, waiting: unlimited, rehearsals_per_minute: unlimited}
     rules:
       - allow: [select] # so that the server's errors come whole
         on: [w.t, w.log, w.child]

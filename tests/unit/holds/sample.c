@@ -130,6 +130,13 @@ enum hold_answer ask_create(struct hold_store *store, const struct hold *hold, i
     return ask(store, request);
 }
 
+enum hold_answer ask_join(struct hold_store *store, const struct hold *hold, struct hold_request *request)
+{
+    *request = request_begin(HOLD_OP_JOIN);
+    request->hold = hold;
+    return ask(store, request);
+}
+
 enum hold_answer ask_get(struct hold_store *store, int64_t id, struct hold_request *request)
 {
     *request = request_begin(HOLD_OP_GET);

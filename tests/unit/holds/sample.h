@@ -36,6 +36,8 @@ enum hold_answer ask(struct hold_store *store, struct hold_request *request);
  */
 enum hold_answer ask_create(struct hold_store *store, const struct hold *hold, int64_t pending_max,
                             struct hold_request *request);
+enum hold_answer ask_join(struct hold_store *store, const struct hold *hold,
+                          struct hold_request *request);
 enum hold_answer ask_get(struct hold_store *store, int64_t id, struct hold_request *request);
 enum hold_answer ask_release(struct hold_store *store, const struct hold *hold,
                              const char *approver, struct hold_request *request);

@@ -135,13 +135,27 @@ Test(store, same_statement_joins_while_it_is_open)
             cr_expect_eq(ask_claim(at.store, &hold, "s1", &request), HOLD_OK);
         if (i > 0)
             arena_release(&request.arena);
-        cr_expect_eq(ask_create(at.store, &sample, 0, &request), HOLD_JOINED);
-        cr_assert_eq(request.hold_count, 1);
-        cr_expect_eq(request.holds[0]->id, hold.id);
-        cr_expect_eq(request.holds[0]->state, states[i]);
-        arena_release(&request.arena);
+        for (int by_join = 0; by_join < 2; by_join++) {
+            enum hold_answer answer = by_join ? ask_join(at.store, &sample, &request)
+                                              : ask_create(at.store, &sample, 0, &request);
+            cr_expect_eq(answer, HOLD_JOINED);
+            cr_assert_eq(request.hold_count, 1);
+            cr_expect_eq(request.holds[0]->id, hold.id);
+            cr_expect_eq(request.holds[0]->state, states[i]);
+            arena_release(&request.arena);
+        }
     }
     arena_release(&arena);
+}
+
+Test(store, to_join_makes_no_hold)
+{
+    struct hold sample = sample_hold("DELETE FROM a");
+    struct hold_request request;
+    cr_expect_eq(ask_join(at.store, &sample, &request), HOLD_NOT_FOUND);
+    cr_expect_eq(request.hold_count, 0);
+    arena_release(&request.arena);
+    cr_expect_eq(state_of(at.store, 1), HOLD_NONE);
 }
 
 Test(store, another_agents_statement_does_not_join)
@@ -152,6 +166,8 @@ Test(store, another_agents_statement_does_not_join)
     struct hold sample = sample_hold("DELETE FROM a");
     sample.agent = TEXT("batch-bot");
     struct hold_request request;
+    cr_expect_eq(ask_join(at.store, &sample, &request), HOLD_NOT_FOUND);
+    arena_release(&request.arena);
     cr_expect_eq(ask_create(at.store, &sample, NO_LIMIT, &request), HOLD_OK);
     cr_expect_neq(request.holds[0]->id, first.id);
     arena_release(&request.arena);

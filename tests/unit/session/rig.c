@@ -110,6 +110,13 @@ static bool begin_waiting(void *context)
 
 static void end_waiting(void *context) { ((struct rig *)context)->waiting--; }
 
+static int64_t begin_rehearsal(void *context)
+{
+    struct rig *rig = context;
+    rig->rehearsals++;
+    return rig->rehearsal_wait_us;
+}
+
 static void measured(void *context, enum session_measure what, double value)
 {
     struct rig *rig = context;
@@ -190,6 +197,7 @@ void rig_begin(struct rig *rig)
         .refresh_catalog = refresh_catalog, .audit = audit, .cancel_server = cancel_server,
         .post_hold = post_hold, .watch_hold = watch_hold, .begin_waiting = begin_waiting,
         .end_waiting = end_waiting,
+        .begin_rehearsal = begin_rehearsal,
         .measured = measured,
         .told_error = told_error};
     const struct session_setup setup = {.agent = TEXT("agent"), .session_id = TEXT("0123456789abcdef"),
@@ -458,12 +466,37 @@ static bool answer(struct rig *rig)
     return any;
 }
 
+static void answer_request(struct rig *rig, enum hold_answer answer, enum hold_state state)
+{
+    cr_assert_gt(rig->request_count, 0, "nothing was asked of the store");
+    struct hold_request *request = rig->requests[0];
+    rig->request_count--;
+    memmove(rig->requests, rig->requests + 1, rig->request_count * sizeof rig->requests[0]);
+    request->answer = answer;
+    if (rig->hold != NULL && answer != HOLD_STORE_FAILED && answer != HOLD_NOT_FOUND) {
+        request->holds = arena_array(&request->arena, 1, sizeof *request->holds);
+        request->holds[0] = hold_copy(&request->arena, rig->hold);
+        request->holds[0]->state = state;
+        request->hold_count = 1;
+    }
+    session_hold_answer(rig->session, request);
+}
+
+static bool answer_join(struct rig *rig)
+{
+    if (rig_asked(rig) != HOLD_OP_JOIN)
+        return false;
+    answer_request(rig, rig->joined != HOLD_NONE ? HOLD_JOINED : HOLD_NOT_FOUND, rig->joined);
+    return true;
+}
+
 void rig_settle(struct rig *rig)
 {
     bool moved = true;
     while (moved && !rig->closed) {
         moved = answer(rig);
         moved = offer(rig) || moved;
+        moved = answer_join(rig) || moved;
         moved = moved || rig->seen < rig->to_server.size;
     }
 }
@@ -500,18 +533,7 @@ enum hold_operation rig_asked(const struct rig *rig)
 
 void rig_answer(struct rig *rig, enum hold_answer answer, enum hold_state state)
 {
-    cr_assert_gt(rig->request_count, 0, "nothing was asked of the store");
-    struct hold_request *request = rig->requests[0];
-    rig->request_count--;
-    memmove(rig->requests, rig->requests + 1, rig->request_count * sizeof rig->requests[0]);
-    request->answer = answer;
-    if (rig->hold != NULL && answer != HOLD_STORE_FAILED) {
-        request->holds = arena_array(&request->arena, 1, sizeof *request->holds);
-        request->holds[0] = hold_copy(&request->arena, rig->hold);
-        request->holds[0]->state = state;
-        request->hold_count = 1;
-    }
-    session_hold_answer(rig->session, request);
+    answer_request(rig, answer, state);
     rig_settle(rig);
 }
 
@@ -544,6 +566,19 @@ const char *rig_client(struct rig *rig)
     const char *text = copy_text(rig, buffer_text(&seen));
     buffer_release(&seen);
     return text;
+}
+
+const char *rig_told(struct rig *rig)
+{
+    struct frame frame;
+    struct error_fields fields = {0};
+    for (size_t at = 0; at < rig->to_client.size; at += frame.size) {
+        struct text rest = text_behind(buffer_text(&rig->to_client), at);
+        cr_assert_eq(frame_read(rest, BUFFER_MAX, &frame), FRAME_COMPLETE, "half a message for the client");
+        if (frame.type == BACKEND_ERROR)
+            cr_assert(decode_error(frame.body, &fields));
+    }
+    return copy_text(rig, fields.message);
 }
 
 static void show_to_server(struct buffer *seen, const struct frame *frame)

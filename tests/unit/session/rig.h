@@ -47,6 +47,8 @@ struct rig {
     int64_t timer_us;
     int64_t watched;
     int waiting;
+    int rehearsals;             /* that were asked for */
+    int64_t rehearsal_wait_us;  /* 0: it may be rehearsed */
     int views;                  /* retained */
     int cancels;
     bool closed;
@@ -55,6 +57,7 @@ struct rig {
     struct hold_request *requests[RIG_REQUESTS]; /* posted, not answered */
     size_t request_count;
     struct hold *hold;          /* as the store has it */
+    enum hold_state joined;     /* … when the same statement is sent: HOLD_NONE, it has no such */
 
     /* The server. */
     const struct canned *canned;
@@ -79,7 +82,8 @@ void rig_end(struct rig *rig); /* checks that nothing is left over */
 void rig_send(struct rig *rig, struct text bytes);
 /* In pieces of `piece` bytes, or, for 0, cut once at `cut`. */
 void rig_send_cut(struct rig *rig, struct text bytes, size_t piece, size_t cut);
-/* Until nothing moves any more: the server answers, what the client has sent is offered again. */
+/* Until nothing moves any more: the server answers, the store says what is joined, what the client has sent is
+ * offered again. */
 void rig_settle(struct rig *rig);
 void rig_run(struct rig *rig, struct text bytes); /* both */
 
@@ -90,6 +94,8 @@ void rig_hold_changed(struct rig *rig, enum hold_state state);
 
 /* The types of the messages to the client, "TDCZ"; an error is shown as E(42501). Its texts live in the rig. */
 const char *rig_client(struct rig *rig);
+/* The last error's MESSAGE to the client, or "". */
+const char *rig_told(struct rig *rig);
 /* … and to the server: statements' first word, "P(SELECT)B E S", poison as X; Flush is left out. */
 const char *rig_server(struct rig *rig);
 void rig_forget(struct rig *rig); /* what has passed so far */

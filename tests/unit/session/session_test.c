@@ -333,6 +333,76 @@ Test(session, without_a_store_nothing_is_held)
     cr_assert_eq(times("COMMIT"), 0);
 }
 
+/* Up to 55PW1, and what the server saw since. */
+static void hold_and_give_up(void)
+{
+    hold(HELD);
+    session_timer(rig.session);
+    rig_settle(&rig);
+    rig_forget(&rig);
+}
+
+Test(session, the_same_statement_joins_its_hold_without_a_rehearsal)
+{
+    hold_and_give_up();
+    rig.joined = HOLD_PENDING;
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("N", NULL);
+    cr_assert_eq(times("P(DELETE)"), 0, "%s", rig_server(&rig));
+    cr_assert(session_waiting(rig.session));
+    rig_answer(&rig, HOLD_OK, HOLD_PENDING);
+    rig_hold_changed(&rig, HOLD_RELEASED);
+    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
+    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
+    rig_answer(&rig, HOLD_OK, HOLD_EXECUTED);
+    saw("NCZI", NULL);
+    cr_assert_eq(times("P(DELETE)"), 1);
+    cr_assert_eq(rig.rehearsals, 1);
+}
+
+Test(session, the_same_statement_runs_a_released_hold_without_a_rehearsal)
+{
+    static const char *const befores[] = {"BEGIN", INSERT};
+    hold_and_give_up();
+    rig.joined = HOLD_RELEASED;
+    for (size_t i = 0; i < ARRAY_SIZE(befores); i++)
+        rig_run(&rig, rig_query(&rig, befores[i]));
+    rig_forget(&rig);
+    rig_run(&rig, rig_query(&rig, HELD));
+    cr_assert_eq(rig_asked(&rig), HOLD_OP_CLAIM);
+    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
+    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
+    saw("CZT", NULL);
+    cr_assert_eq(times("P(DELETE)"), 1, "%s", rig_server(&rig));
+}
+
+Test(session, a_hold_that_runs_is_not_rehearsed_again)
+{
+    hold_and_give_up();
+    rig.joined = HOLD_RUNNING;
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("E(55PW5)ZI", NULL);
+    cr_assert_eq(times("P(DELETE)"), 0);
+}
+
+Test(session, beyond_its_rehearsals_of_a_minute_nothing_is_run_and_nobody_asked)
+{
+    rig.rehearsal_wait_us = 12000001;
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("E(53400)ZI", NULL);
+    cr_assert_not_null(strstr(rig_told(&rig), "Try again in 13 seconds"), "%s", rig_told(&rig));
+    rig_forget(&rig);
+    rig_run(&rig, rig_query(&rig, "BEGIN"));
+    rig_run(&rig, rig_query(&rig, HELD));
+    saw("CZTE(53400)ZE", NULL);
+    cr_assert_eq(times("P(DELETE)"), 0);
+    cr_assert_eq(rig_asked(&rig), 0);
+    rig_run(&rig, rig_query(&rig, "ROLLBACK"));
+    rig.rehearsal_wait_us = 0;
+    rig_forget(&rig);
+    hold(HELD);
+}
+
 Test(session, an_error_of_the_rehearsal_is_the_clients_and_nobody_is_asked)
 {
     static const struct canned failing[] = {{.begins = "DELETE", .error = "23503"}, {0}};
