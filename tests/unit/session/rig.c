@@ -621,6 +621,14 @@ const char *rig_server(struct rig *rig)
     return text;
 }
 
+int rig_times(struct rig *rig, const char *what)
+{
+    int count = 0;
+    for (const char *at = rig_server(rig); (at = strstr(at, what)) != NULL; at++)
+        count++;
+    return count;
+}
+
 void rig_forget(struct rig *rig)
 {
     cr_assert_eq(rig->seen, rig->to_server.size);

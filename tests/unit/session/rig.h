@@ -98,6 +98,7 @@ const char *rig_client(struct rig *rig);
 const char *rig_told(struct rig *rig);
 /* … and to the server: statements' first word, "P(SELECT)B E S", poison as X; Flush is left out. */
 const char *rig_server(struct rig *rig);
+int rig_times(struct rig *rig, const char *what); /* how often rig_server has this */
 void rig_forget(struct rig *rig); /* what has passed so far */
 
 /* Messages of the client. */

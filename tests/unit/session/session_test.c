@@ -209,20 +209,11 @@ Test(session, waits_for_a_cancel_before_it_judges_on)
     "CCP(BEGIN)BECCCCP(SELECT)BECC" SNAPSHOT "CCP(DELETE)BDECCP(SET)BECC" SNAPSHOT "CCP(SELECT)BECC"
 #define COMMIT "CCP(COMMIT)BECCS"
 
-/* How often the server was given this. */
-static int times(const char *what)
-{
-    int count = 0;
-    for (const char *at = rig_server(&rig); (at = strstr(at, what)) != NULL; at++)
-        count++;
-    return count;
-}
-
 /* Rehearsed, and not run. */
 static void only_rehearsed(void)
 {
-    cr_assert_eq(times("P(DELETE)"), times("P(ROLLBACK)"), "%s", rig_server(&rig));
-    cr_assert_eq(times("COMMIT"), 0);
+    cr_assert_eq(rig_times(&rig, "P(DELETE)"), rig_times(&rig, "P(ROLLBACK)"), "%s", rig_server(&rig));
+    cr_assert_eq(rig_times(&rig, "COMMIT"), 0);
 }
 
 /* Up to the waiting. */
@@ -330,77 +321,7 @@ Test(session, without_a_store_nothing_is_held)
     rig_run(&rig, rig_query(&rig, HELD));
     rig_run(&rig, rig_extended(&rig, HELD));
     saw("E(58030)ZI12nE(58030)ZI", NULL);
-    cr_assert_eq(times("COMMIT"), 0);
-}
-
-/* Up to 55PW1, and what the server saw since. */
-static void hold_and_give_up(void)
-{
-    hold(HELD);
-    session_timer(rig.session);
-    rig_settle(&rig);
-    rig_forget(&rig);
-}
-
-Test(session, the_same_statement_joins_its_hold_without_a_rehearsal)
-{
-    hold_and_give_up();
-    rig.joined = HOLD_PENDING;
-    rig_run(&rig, rig_query(&rig, HELD));
-    saw("N", NULL);
-    cr_assert_eq(times("P(DELETE)"), 0, "%s", rig_server(&rig));
-    cr_assert(session_waiting(rig.session));
-    rig_answer(&rig, HOLD_OK, HOLD_PENDING);
-    rig_hold_changed(&rig, HOLD_RELEASED);
-    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
-    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
-    rig_answer(&rig, HOLD_OK, HOLD_EXECUTED);
-    saw("NCZI", NULL);
-    cr_assert_eq(times("P(DELETE)"), 1);
-    cr_assert_eq(rig.rehearsals, 1);
-}
-
-Test(session, the_same_statement_runs_a_released_hold_without_a_rehearsal)
-{
-    static const char *const befores[] = {"BEGIN", INSERT};
-    hold_and_give_up();
-    rig.joined = HOLD_RELEASED;
-    for (size_t i = 0; i < ARRAY_SIZE(befores); i++)
-        rig_run(&rig, rig_query(&rig, befores[i]));
-    rig_forget(&rig);
-    rig_run(&rig, rig_query(&rig, HELD));
-    cr_assert_eq(rig_asked(&rig), HOLD_OP_CLAIM);
-    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
-    rig_answer(&rig, HOLD_OK, HOLD_RUNNING);
-    saw("CZT", NULL);
-    cr_assert_eq(times("P(DELETE)"), 1, "%s", rig_server(&rig));
-}
-
-Test(session, a_hold_that_runs_is_not_rehearsed_again)
-{
-    hold_and_give_up();
-    rig.joined = HOLD_RUNNING;
-    rig_run(&rig, rig_query(&rig, HELD));
-    saw("E(55PW5)ZI", NULL);
-    cr_assert_eq(times("P(DELETE)"), 0);
-}
-
-Test(session, beyond_its_rehearsals_of_a_minute_nothing_is_run_and_nobody_asked)
-{
-    rig.rehearsal_wait_us = 12000001;
-    rig_run(&rig, rig_query(&rig, HELD));
-    saw("E(53400)ZI", NULL);
-    cr_assert_not_null(strstr(rig_told(&rig), "Try again in 13 seconds"), "%s", rig_told(&rig));
-    rig_forget(&rig);
-    rig_run(&rig, rig_query(&rig, "BEGIN"));
-    rig_run(&rig, rig_query(&rig, HELD));
-    saw("CZTE(53400)ZE", NULL);
-    cr_assert_eq(times("P(DELETE)"), 0);
-    cr_assert_eq(rig_asked(&rig), 0);
-    rig_run(&rig, rig_query(&rig, "ROLLBACK"));
-    rig.rehearsal_wait_us = 0;
-    rig_forget(&rig);
-    hold(HELD);
+    cr_assert_eq(rig_times(&rig, "COMMIT"), 0);
 }
 
 Test(session, an_error_of_the_rehearsal_is_the_clients_and_nobody_is_asked)
@@ -410,7 +331,7 @@ Test(session, an_error_of_the_rehearsal_is_the_clients_and_nobody_is_asked)
     rig_run(&rig, rig_query(&rig, HELD));
     saw("E(23503)ZI", NULL);
     cr_assert_eq(rig_asked(&rig), 0);
-    cr_assert_eq(times("COMMIT"), 0);
+    cr_assert_eq(rig_times(&rig, "COMMIT"), 0);
     rig_forget(&rig);
     rig_run(&rig, rig_query(&rig, "BEGIN"));
     rig_run(&rig, rig_query(&rig, HELD));
@@ -431,7 +352,7 @@ Test(session, what_changes_nothing_needs_nobody)
     rig_run(&rig, rig_query(&rig, HELD));
     saw("CZI", NULL);
     cr_assert_eq(rig_asked(&rig), 0);
-    cr_assert_eq(times("P(DELETE)"), 2, "%s", rig_server(&rig));
+    cr_assert_eq(rig_times(&rig, "P(DELETE)"), 2, "%s", rig_server(&rig));
     rig_forget(&rig);
     rig_run(&rig, rig_extended(&rig, HELD));
     saw("12nCZI", NULL);
@@ -468,7 +389,7 @@ Test(session, a_drift_in_the_clients_transaction_fails_it)
     cr_assert_eq(rig_asked(&rig), HOLD_OP_CREATE);
     rig_answer(&rig, HOLD_OK, HOLD_PENDING);
     saw("NE(55PW3)ZE", NULL);
-    cr_assert_eq(times("COMMIT"), 0);
+    cr_assert_eq(rig_times(&rig, "COMMIT"), 0);
 }
 
 Test(session, a_hold_that_cannot_be_stored_is_an_error)
@@ -507,7 +428,7 @@ Test(session, a_run_that_cannot_be_recorded_is_rolled_back)
     run_up_to_record();
     rig_answer(&rig, HOLD_STORE_FAILED, HOLD_NONE);
     cr_assert_null(strstr(rig_server(&rig), "COMMIT"));
-    cr_assert_eq(times("P(ROLLBACK)"), 2, "of the rehearsal and of the run");
+    cr_assert_eq(rig_times(&rig, "P(ROLLBACK)"), 2, "of the rehearsal and of the run");
     cr_assert_eq(finish_state(), HOLD_FAILED);
     rig_answer(&rig, HOLD_STORE_FAILED, HOLD_NONE);
     saw("NE(58030)ZI", NULL);
