@@ -44,6 +44,7 @@ static void begin(void)
 static void end(void)
 {
     scram_free(exchange);
+    exchange = NULL;
     buffer_release(&body);
 }
 
