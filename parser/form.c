@@ -120,15 +120,55 @@ static bool find_relation(struct work *work, const RangeVar *range, const char *
     return at > 0 && range->catalogname == NULL;
 }
 
-static bool set_columns(struct work *work, List *targets)
+static bool is_conflict_column(const OnConflictClause *conflict, const char *name)
 {
-    size_t count = (size_t)list_length(targets);
-    struct form_column *columns = arena_array(work->arena, count, sizeof *columns);
+    ListCell *cell;
+    foreach (cell, conflict->infer != NULL ? conflict->infer->indexElems : NIL) {
+        const IndexElem *element = lfirst(cell);
+        if (element->name != NULL && strcmp(element->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* ON CONFLICT (id) DO UPDATE SET id = EXCLUDED.id: equal already, or there were no conflict. */
+static bool stays_as_it_is(const OnConflictClause *conflict, const ResTarget *target)
+{
+    const ColumnRef *value = (const ColumnRef *)target->val;
+    if (conflict == NULL || value == NULL || !IsA(value, ColumnRef) || target->indirection != NIL ||
+        list_length(value->fields) != 2 || !IsA(llast(value->fields), String) ||
+        !IsA(linitial(value->fields), String))
+        return false;
+    return strcmp(strVal(linitial(value->fields)), "excluded") == 0 &&
+           strcmp(strVal(llast(value->fields)), target->name) == 0 &&
+           is_conflict_column(conflict, target->name);
+}
+
+static bool updated_columns(struct work *work, List *targets, const OnConflictClause *conflict)
+{
+    size_t count = (size_t)list_length(targets), kept = 0;
+    struct text *updated = arena_array(work->arena, count, sizeof *updated);
     for (size_t i = 0; i < count; i++) {
         const ResTarget *target = list_nth(targets, (int)i);
         if (!IsA(target, ResTarget) || target->name == NULL)
             return false;
-        columns[i].name = arena_text(work->arena, text_from(target->name));
+        if (!stays_as_it_is(conflict, target))
+            updated[kept++] = arena_text(work->arena, text_from(target->name));
+    }
+    work->form->updated = updated;
+    work->form->updated_count = kept;
+    return true;
+}
+
+static bool set_columns(struct work *work, List *targets)
+{
+    size_t count = (size_t)list_length(targets);
+    struct form_column *columns = arena_array(work->arena, count, sizeof *columns);
+    if (!updated_columns(work, targets, NULL))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        const ResTarget *target = list_nth(targets, (int)i);
+        columns[i].name = work->form->updated[i]; /* all of an UPDATE */
         columns[i].bound = target->indirection == NIL && form_is_bound(target->val);
     }
     work->form->columns = columns;
@@ -276,7 +316,8 @@ static bool insert_form(struct work *work, const InsertStmt *tree)
     work->form->reads_others = source != NULL && source->valuesLists == NIL;
     work->form->has_returning = tree->returningList != NIL;
     work->form->conflict_updates = conflict != NULL && conflict->action == ONCONFLICT_UPDATE;
-    if (!find_relation(work, tree->relation, "into"))
+    if (!find_relation(work, tree->relation, "into") ||
+        (work->form->conflict_updates && !updated_columns(work, conflict->targetList, conflict)))
         return false;
     inserted_columns(work, tree);
     return true;

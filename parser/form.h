@@ -24,6 +24,10 @@ struct write_form {
     bool reads_others;      /* FROM, or INSERT of a query: new values depend on more than the row and the text */
     bool conflict_updates;  /* INSERT … ON CONFLICT DO UPDATE */
 
+    /* Columns that an UPDATE, or DO UPDATE, may change in rows that are there. */
+    const struct text *updated;
+    size_t updated_count;
+
     /* Columns that the statement itself sets; of an INSERT without a column list there is no name, only
      * their number and order. */
     const struct form_column *columns;

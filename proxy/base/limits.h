@@ -103,6 +103,10 @@ enum {
      * cause many, and each table costs microseconds. */
     LIMIT_OPEN_RELATIONS = 1000,
 
+    /* Sub-selects that tell which rows a held statement's cascades reach, for each of its rows: a schema
+     * with more ways to follow is bound by counts. */
+    LIMIT_CASCADES_FOLLOWED = 32,
+
     /* Rows of a held statement of which a digest (32 bytes) is kept until they are compared. */
     LIMIT_MEASURED_ROWS = 1000 * 1000,
 

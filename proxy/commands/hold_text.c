@@ -285,7 +285,10 @@ static void print_effect(FILE *out, const json_t *hold)
     print_estimate(out, hold);
     if (strcmp(hold_word(effect, "bound"), "counts") == 0 &&
         json_array_size(json_object_get(effect, "tables")) > 0)
-        fputs("  Bound by counts only: the rows themselves may be others when it runs.\n", out);
+        fputs(hold_word(json_object_get(effect, "rows"), "fingerprint")[0] != '\0'
+                  ? "  The target's rows are bound, those that change with them by counts only.\n"
+                  : "  Bound by counts only: the rows themselves may be others when it runs.\n",
+              out);
     print_not_undone(out, json_object_get(effect, "not_undone"));
     print_sample(out, json_object_get(effect, "rows"));
 }

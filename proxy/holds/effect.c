@@ -71,9 +71,11 @@ bool effect_equal(const struct effect *shown, const struct effect *found)
         !same_objects(shown, found) || !every_trigger_in(shown, found) ||
         !every_trigger_in(found, shown))
         return false;
-    return shown->bound == EFFECT_BY_COUNTS ||
-           (found->bound == EFFECT_BY_ROWS && shown->row_count == found->row_count &&
-            shown->fingerprint.size > 0 && text_equal(shown->fingerprint, found->fingerprint));
+    if (shown->fingerprint.size == 0)
+        return shown->bound == EFFECT_BY_COUNTS;
+    return (shown->bound == EFFECT_BY_COUNTS || found->bound == EFFECT_BY_ROWS) &&
+           shown->row_count == found->row_count &&
+           text_equal(shown->fingerprint, found->fingerprint);
 }
 
 int64_t effect_rows(const struct effect *effect, bool with_triggers)

@@ -12,7 +12,8 @@
 #include "proxy/base/attributes.h"
 #include "proxy/base/buffer.h"
 
-/* What the run is held to. Zero: the effect is not known. */
+/* What the run is held to. Zero: the effect is not known. By counts a fingerprint, if there is one, is of
+ * the target's rows, but not of all that cascades reach from them. */
 enum effect_bound { EFFECT_UNKNOWN = 0, EFFECT_BY_COUNTS, EFFECT_BY_ROWS };
 
 enum effect_via { VIA_TARGET = 1, VIA_CASCADE, VIA_TRIGGER };
@@ -104,8 +105,8 @@ void effect_to_json(struct buffer *out, const struct effect *effect);
  * `arena`. */
 MUST_USE bool effect_from_json(struct arena *arena, struct text json, struct effect *effect);
 
-/* Spec 4.2, equal effects: the same counts for every table, the same objects and triggers, and by rows the same
- * fingerprint. False where either is not known. */
+/* Spec 4.2, equal effects: the same counts for every table, the same objects and triggers, and the
+ * fingerprint that was shown. False where either is not known. */
 bool effect_equal(const struct effect *shown, const struct effect *found);
 
 /* "shop.orders 42 deleted, shop.order_items 126 deleted (cascade)"; "no rows" if nothing. */

@@ -217,8 +217,11 @@ static void rehearsed(struct page *page, const struct summary *summary)
         html(&page->out, " The planner expected %.*s.", TEXT_ARGS(rows));
     }
     if (summary->effect.bound == EFFECT_BY_COUNTS && summary->effect.object_count == 0)
-        html(&page->out, " Bound by counts: the release is good for as many rows, whichever they "
-                         "are.");
+        html(&page->out, "%s",
+             summary->effect.fingerprint.size > 0
+                 ? " The release is good for these rows, and of those that change with them for as "
+                   "many, whichever they are."
+                 : " Bound by counts: the release is good for as many rows, whichever they are.");
     html(&page->out, "</p>\n");
 }
 

@@ -363,6 +363,13 @@ static void send_constraints(struct session *s, bool measured)
     send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "RELEASE SAVEPOINT %s", s->prefix));
 }
 
+static enum measured_part part_shown(const struct effect *shown)
+{
+    if (shown->bound == EFFECT_BY_ROWS)
+        return MEASURED_ALL;
+    return shown->fingerprint.size > 0 ? MEASURED_TARGET : MEASURED_COUNTS;
+}
+
 static void run(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -370,7 +377,7 @@ static void run(struct session *s)
     bool measured = hold_shown_effect(s, &shown);
     struct text sql = gate->hold->statement;
     if (measured) {
-        measuring_begin(s, sql, gate->hold->sample_secret, shown.bound == EFFECT_BY_ROWS);
+        measuring_begin(s, sql, gate->hold->sample_secret,  part_shown(&shown));
         sql = gate->measuring.plan.sql;
     }
     gate_become(s, GATE_HOLD_RUN);

@@ -14,7 +14,8 @@ struct text gate_held_text(const struct judged *judged)
     return resolved ? analysis->statements[0].resolved : analysis->print;
 }
 
-void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16], bool rows)
+void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16],
+                     enum measured_part part)
 {
     struct gate *gate = &s->gate;
     uint8_t kept[16];
@@ -23,7 +24,7 @@ void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16
     gate->measuring = (struct measuring){.tag_rows = -1,
                                          .started_us = s->port.monotonic_us(s->port.context)};
     measured_rows_begin(&gate->measuring.rows, kept);
-    measure_plan(&gate->arena, gate_shape(gate), gate->portal->judged->view.catalog, sql, rows, true,
+    measure_plan(&gate->arena, gate_shape(gate), gate->portal->judged->view.catalog, sql, part,
                  &gate->measuring.plan);
 }
 

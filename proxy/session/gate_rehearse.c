@@ -157,12 +157,20 @@ static void send_event_trigger_check(struct session *s)
                        "pg_catalog.pg_event_trigger e WHERE e.evtenabled OPERATOR(pg_catalog.<>) 'D'"));
 }
 
+static enum measured_part part_to_measure(const struct gate *gate)
+{
+    if (gate->by_counts)
+        return MEASURED_COUNTS;
+    return gate->without_children ? MEASURED_TARGET : MEASURED_ALL;
+}
+
 static void rehearse(struct session *s)
 {
     struct gate *gate = &s->gate;
     uint8_t secret[16];
     random_bytes(secret, sizeof secret);
-    measuring_begin(s, gate_held_text(gate->portal->judged), secret, !gate->by_counts);
+    measuring_begin(s, gate_held_text(gate->portal->judged), secret,
+                    part_to_measure(gate));
     gate->rehearsals++;
     gate_become(s, GATE_REHEARSE);
     send_begin(s);
@@ -234,7 +242,8 @@ static void say_that_it_was_rehearsed(struct session *s, const struct error_fiel
 static bool only_counts_are_possible(const struct gate *gate, struct text sqlstate)
 {
     return gate->measuring.plan.appended > 0 &&
-           (text_is(sqlstate, "42501") || text_is(sqlstate, "0A000") || text_is(sqlstate, "42883"));
+           (text_is(sqlstate, "42501") || text_is(sqlstate, "0A000") || text_is(sqlstate, "42883") ||
+            text_is(sqlstate, "42P22"));
 }
 
 static void judge_found(struct session *s);
@@ -276,7 +285,8 @@ static void failed(struct session *s)
         return;
     }
     if (only_counts_are_possible(gate, fields.sqlstate)) {
-        gate->by_counts = true;
+        gate->by_counts = gate->without_children || !gate->measuring.plan.with_children;
+        gate->without_children = true;
         buffer_clear(&gate->error);
         rehearse(s);
         return;
@@ -331,12 +341,23 @@ static struct numbers real_numbers(const struct gate *gate)
     return numbers;
 }
 
+static bool cascades_go_too_far(const struct gate *gate)
+{
+    return gate->measuring.rows.incomplete && gate->measuring.plan.with_children &&
+           !gate->without_children;
+}
+
 /* What DDL takes is known once it has run; then it runs again, and the rows of it are counted before. */
 static void judge_effect(struct session *s)
 {
     enum { REHEARSALS_MAX = 3 }; /* tables that come and go meanwhile */
     struct gate *gate = &s->gate;
     measure_since(s, MEASURE_REHEARSAL, gate->measuring.started_us);
+    if (cascades_go_too_far(gate)) {
+        gate->without_children = true;
+        rehearse(s);
+        return;
+    }
     gate->effect = measuring_effect(s);
     if (measure_losses_known(gate->effect)) {
         judge_found(s);

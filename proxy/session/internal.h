@@ -223,7 +223,8 @@ struct gate {
     struct measuring measuring;
     const struct effect *effect;  /* in arena: of the rehearsal or the run; NULL: not measured */
     const struct effect *taken;   /* in arena: what DDL was found to take; its rows are counted next */
-    bool by_counts;               /* the rows could not be taken: measured again by counters alone */
+    bool without_children;        /* the rows that cascades reach could not be told: measured again without */
+    bool by_counts;               /* the target's could not, either: by counters alone */
     int rehearsals;
     bool empty;                   /* the rehearsal changed nothing: run at once, and held if it does */
     bool drifted;                 /* the run's effect is another than the one that was shown */
@@ -480,7 +481,8 @@ struct text gate_result_formats(const struct portal *portal);
 /* The text that is shown, rehearsed and run: with the schemas that the names were found in. */
 struct text gate_held_text(const struct judged *judged);
 /* Forgets what was measured, and plans how `sql` is; `rows` and not only by counters. */
-void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16], bool rows);
+void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16],
+                     enum measured_part part);
 /* Once everything is there; never NULL. */
 const struct effect *measuring_effect(struct session *s);
 void measuring_send_snapshot(struct session *s);

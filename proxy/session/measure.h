@@ -21,10 +21,20 @@ extern const char measure_snapshot_sql[];
 /* "AccessExclusiveLock" → "access exclusive" */
 struct text measure_lock_words(struct arena *arena, struct text mode);
 
+/* What is to be told besides counters: what the agent may not read is left out. */
+enum measured_part {
+    MEASURED_COUNTS = 0, /* nothing */
+    MEASURED_TARGET,     /* the target's rows */
+    MEASURED_ALL,        /* and the keys of those that cascades reach from them */
+};
+
 /* How a statement is measured. */
 struct measure_plan {
     struct text sql;         /* with the appended columns */
-    uint16_t appended;       /* 0: by counters alone; else the fingerprint, and with images the image */
+    uint16_t appended;       /* 0: by counters alone; else two: the fingerprint, and the row as JSON */
+    bool with_children;      /* cascades can reach rows whose keys can be told */
+    bool children_unknown;   /* … and they are not: of them the counts are what is bound */
+    bool through_view;       /* rows of other tables than the one behind it are not in the fingerprint */
     struct text select_rows; /* selects what will be changed, FOR UPDATE; empty: nothing to lock */
     const struct text *key;
     size_t key_count;
@@ -34,12 +44,9 @@ struct measure_plan {
     size_t decided_later_count;
 };
 
-/*
- * `sql` is the statement that is shown and will run. `rows` asks for the rows themselves, where it can be
- * done; `images` also for old and new row as JSON, for the sample.
- */
+/* `sql` is the statement that is shown and will run; `part` is told as far as it can be. */
 void measure_plan(struct arena *arena, const struct shape *shape, const struct catalog *catalog,
-                  struct text sql, bool rows, bool images, struct measure_plan *plan);
+                  struct text sql, enum measured_part part, struct measure_plan *plan);
 
 /* --- rows ----------------------------------------------------------------------------------------- */
 

@@ -433,10 +433,17 @@ static void take_rows(struct arena *arena, const struct measure_plan *plan,
     effect->decided_later_count = plan->decided_later_count;
     effect->row_count = rows->count;
     take_sample(arena, rows, effect);
-    if (!rows->incomplete) {
-        effect->bound = EFFECT_BY_ROWS;
-        effect->fingerprint = fingerprint_of(arena, rows);
-    }
+    if (rows->incomplete)
+        return;
+    effect->bound = plan->children_unknown ? EFFECT_BY_COUNTS : EFFECT_BY_ROWS;
+    effect->fingerprint = fingerprint_of(arena, rows);
+}
+
+/* Which table is behind a view is not known: whatever else changes is not its row. */
+static void bind_what_is_seen(const struct measure_plan *plan, struct effect *effect)
+{
+    if (plan->through_view && effect->table_count > 1)
+        effect->bound = EFFECT_BY_COUNTS;
 }
 
 /* --- all ------------------------------------------------------------------------------------------------ */
@@ -462,6 +469,7 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     }
     take_rows(observer->arena, plan, measurement->rows, effect);
     observe_counts(observer);
+    bind_what_is_seen(plan, effect);
     observe_sequences(observer);
     observe_triggers(observer);
     if (observer->shape->ddl != DDL_NONE)
@@ -473,7 +481,9 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     effect->notices = measurement->notices;
     effect->notice_count = measurement->notice_count;
     effect->duration_us = measurement->duration_us;
-    if (effect->bound == EFFECT_BY_COUNTS && (observer->shape->kind == STATEMENT_WRITE || observer->shape->kind == STATEMENT_COPY_IN) &&
+    bool writes = observer->shape->kind == STATEMENT_WRITE ||
+                  observer->shape->kind == STATEMENT_COPY_IN;
+    if (effect->bound == EFFECT_BY_COUNTS && effect->fingerprint.size == 0 && writes &&
         observer->shape->volatile_functions)
         unknown(observer, TEXT("it is bound by counts only, and calls functions that may give something "
                                "else each time"));

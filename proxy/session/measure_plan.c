@@ -2,16 +2,19 @@
  * measure_plan.c - the statement with its rows' fingerprints appended to its own RETURNING.
  *
  * The old row comes from a sub-select in RETURNING, which sees the state before the statement, by a key
- * that the statement does not change. Where there is no such key, where a type has no binary form, or
- * where the statement is no plain write, only the counters tell what it does.
+ * that the statement does not change; behind it the keys of the rows that cascades reach from it. Where
+ * there is no such key, where a type has no binary form, or where the statement is no plain write, only
+ * the counters tell what it does.
  *
  * Every name of ours is qualified: nothing on the search path can take its place.
  */
 #include "proxy/session/measure.h"
 
 #include "proxy/base/limits.h"
+#include "proxy/session/measure_children.h"
 
 #define OLD_ROW "pgwicket_old"
+#define OWN_NAMES "pgwicket_"
 
 struct planner {
     struct arena *arena;
@@ -19,52 +22,16 @@ struct planner {
     const struct relation *relation;
     struct write_form form;
     const struct key *key; /* finds the old row; NULL: none */
+    struct children children;
     struct measure_plan *plan;
 };
 
 /* --- what can be told by rows --------------------------------------------------------------------- */
 
-static bool has_binary_form(const struct catalog *catalog, uint32_t oid, int depth);
-
-static bool composite_has_binary_form(const struct catalog *catalog, const struct type *type,
-                                      int depth)
-{
-    const struct relation *relation = catalog_relation_by_oid(catalog, type->relation);
-    for (size_t i = 0; relation != NULL && i < relation->column_count; i++)
-        if (!has_binary_form(catalog, relation->columns[i].type, depth))
-            return false;
-    return relation != NULL;
-}
-
-/* Of the types that PostgreSQL comes with only these have none. */
-static bool is_without_send(const struct type *type)
-{
-    return text_is(type->name, "aclitem") || text_is(type->name, "gtsvector");
-}
-
-static bool has_binary_form(const struct catalog *catalog, uint32_t oid, int depth)
-{
-    enum { NESTING_MAX = 8 };
-    const struct type *type = catalog_type_by_oid(catalog, oid);
-    if (type == NULL || depth > NESTING_MAX || type->user_input || is_without_send(type))
-        return false;
-    if (type->kind == 'c')
-        return composite_has_binary_form(catalog, type, depth + 1);
-    return type->base == 0 || has_binary_form(catalog, type->base, depth + 1);
-}
-
-static bool relation_has_binary_form(const struct planner *planner)
-{
-    for (size_t i = 0; i < planner->relation->column_count; i++)
-        if (!has_binary_form(planner->catalog, planner->relation->columns[i].type, 0))
-            return false;
-    return planner->relation->column_count > 0;
-}
-
 static bool sets_column(const struct planner *planner, struct text name)
 {
-    for (size_t i = 0; i < planner->form.column_count; i++)
-        if (text_equal(planner->form.columns[i].name, name))
+    for (size_t i = 0; i < planner->form.updated_count; i++)
+        if (text_equal(planner->form.updated[i], name))
             return true;
     return false;
 }
@@ -78,7 +45,7 @@ static bool key_finds_old_row(const struct planner *planner, const struct key *k
         const struct type *type =
             column != NULL ? catalog_type_by_oid(planner->catalog, column->type) : NULL;
         if (type == NULL || !column->not_null || !text_is(type->schema, "pg_catalog") ||
-            (planner->form.verb == VERB_UPDATE && sets_column(planner, column->name)))
+            sets_column(planner, column->name))
             return false;
     }
     return key->column_count > 0;
@@ -95,6 +62,55 @@ static const struct key *choose_key(const struct planner *planner)
     return chosen;
 }
 
+/* The view's column of that name and type, through which a key's column seems to be seen; NULL: none. */
+static const struct column *shown_column(const struct planner *planner,
+                                         const struct column *of_table)
+{
+    for (size_t i = 0; of_table != NULL && i < planner->relation->column_count; i++) {
+        const struct column *column = &planner->relation->columns[i];
+        if (text_equal(column->name, of_table->name) && column->type == of_table->type)
+            return column;
+    }
+    return NULL;
+}
+
+static const struct key *shown_key(const struct planner *planner, const struct relation *table,
+                                   const struct key *key)
+{
+    int16_t *columns = arena_array(planner->arena, key->column_count, sizeof *columns);
+    struct key *shown = arena_allocate(planner->arena, sizeof *shown);
+    for (size_t i = 0; i < key->column_count; i++) {
+        const struct column *of_table = relation_column_by_number(table, key->columns[i]);
+        const struct column *column = shown_column(planner, of_table);
+        const struct type *type =
+            column != NULL ? catalog_type_by_oid(planner->catalog, column->type) : NULL;
+        if (type == NULL || !of_table->not_null || !text_is(type->schema, "pg_catalog") ||
+            sets_column(planner, column->name))
+            return NULL;
+        columns[i] = column->number;
+    }
+    *shown = (struct key){.primary = key->primary, .columns = columns, .column_count = key->column_count};
+    return key->column_count > 0 ? shown : NULL;
+}
+
+/* A view's definition is not taken apart: that a column is a key is proved by each row that is looked
+ * for, of which there must be one. */
+static const struct key *choose_key_of_view(const struct planner *planner)
+{
+    for (size_t i = 0; i < planner->relation->source_count; i++) {
+        const struct relation *table =
+            catalog_relation_by_oid(planner->catalog, planner->relation->sources[i].relation);
+        for (size_t k = 0; table != NULL && k < table->key_count; k++) {
+            const struct key *shown = shown_key(planner, table, &table->keys[k]);
+            if (shown != NULL)
+                return shown;
+        }
+    }
+    return NULL;
+}
+
+static bool is_view(const struct planner *planner) { return planner->relation->kind == 'v'; }
+
 static bool needs_old_row(const struct planner *planner)
 {
     return planner->form.verb == VERB_UPDATE || planner->form.conflict_updates;
@@ -103,20 +119,24 @@ static bool needs_old_row(const struct planner *planner)
 static bool can_tell_rows(struct planner *planner, struct text sql)
 {
     if (planner->relation == NULL || !write_form(planner->arena, sql, &planner->form) ||
-        text_is(planner->form.target, OLD_ROW) || !relation_has_binary_form(planner))
+        text_starts_with(planner->form.target, OWN_NAMES) ||
+        !relation_has_binary_form(planner->catalog, planner->relation))
         return false;
-    planner->key = choose_key(planner);
+    /* Triggers of a view decide which row is returned; no old row may be an inserted one, or several. */
+    if (is_view(planner) && (planner->relation->has_triggers || planner->form.conflict_updates))
+        return false;
+    planner->key = is_view(planner) ? choose_key_of_view(planner) : choose_key(planner);
     return planner->key != NULL || !needs_old_row(planner);
 }
 
 /* --- the appended columns -------------------------------------------------------------------------- */
 
 /* (SELECT expression FROM t AS pgwicket_old WHERE its key is the row's) */
-static struct text from_old_row(struct planner *planner, const char *expression)
+static struct text from_old_row(struct planner *planner, struct text expression)
 {
     struct buffer out;
-    buffer_init(&out, LIMIT_HELD_BYTES);
-    buffer_printf(&out, "(SELECT %s FROM %.*s AS " OLD_ROW " WHERE ", expression,
+    buffer_init(&out, LIMIT_PRINT_BYTES);
+    buffer_printf(&out, "(SELECT %.*s FROM %.*s AS " OLD_ROW " WHERE ", TEXT_ARGS(expression),
                   TEXT_ARGS(planner->form.relation));
     for (size_t i = 0; i < planner->key->column_count; i++) {
         const struct column *column =
@@ -129,10 +149,31 @@ static struct text from_old_row(struct planner *planner, const char *expression)
     if (planner->relation->has_children)
         buffer_printf(&out, " AND " OLD_ROW ".tableoid OPERATOR(pg_catalog.=) %.*s.tableoid",
                       TEXT_ARGS(planner->form.target));
-    buffer_append_byte(&out, ')');
+    buffer_append_string(&out, is_view(planner) ? " LIMIT 1)" : ")");
     struct text text = arena_text(planner->arena, buffer_text(&out));
     buffer_release(&out);
     return text;
+}
+
+/* With the keys of the rows that its cascades reach. */
+static struct text digest_of_row(const struct planner *planner, struct text row)
+{
+    struct text children = planner->children.sql;
+    return arena_printf(planner->arena, "pg_catalog.sha256(pg_catalog.record_send(%.*s.*))%s%.*s",
+                        TEXT_ARGS(row), children.size > 0 ? " OPERATOR(pg_catalog.||) " : "",
+                        TEXT_ARGS(children));
+}
+
+/* Of a view NULL where there are several such rows. */
+static struct text digest_of_old_row(struct planner *planner)
+{
+    struct text digest = digest_of_row(planner, TEXT(OLD_ROW));
+    if (is_view(planner))
+        digest = arena_printf(planner->arena,
+                              "CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.=) 1 THEN "
+                              "pg_catalog.string_agg(%.*s, '') END",
+                              TEXT_ARGS(digest));
+    return from_old_row(planner, digest);
 }
 
 static struct text column_name(const struct planner *planner, size_t index)
@@ -167,26 +208,22 @@ static struct text bound_values(struct planner *planner)
     return text;
 }
 
-/* Digests of what is bound, one behind the other: 32 bytes each, so that their border is clear. */
+/* Digests of what is bound, one behind the other: 32 bytes each, those of children with their foreign key
+ * in them, so that it is clear which is which. */
 static struct text fingerprint(struct planner *planner)
 {
-    static const char digest_of_old[] =
-        "pg_catalog.sha256(pg_catalog.record_send(" OLD_ROW ".*))";
     struct arena *arena = planner->arena;
-    struct text target = planner->form.target;
     struct text values = bound_values(planner);
     if (planner->form.verb == VERB_DELETE)
-        return arena_printf(arena,
-                            "pg_catalog.encode(pg_catalog.sha256(pg_catalog.record_send(%.*s.*)), "
-                            "'hex')",
-                            TEXT_ARGS(target));
+        return arena_printf(arena, "pg_catalog.encode(%.*s, 'hex')",
+                            TEXT_ARGS(digest_of_row(planner, planner->form.target)));
     struct text old_row = {0};
     if (planner->form.conflict_updates)
         old_row = arena_printf(arena, "COALESCE(%.*s, pg_catalog.sha256('')) OPERATOR(pg_catalog.||) ",
-                               TEXT_ARGS(from_old_row(planner, digest_of_old)));
+                               TEXT_ARGS(digest_of_old_row(planner)));
     else if (planner->form.verb == VERB_UPDATE)
         old_row = arena_printf(arena, "%.*s OPERATOR(pg_catalog.||) ",
-                               TEXT_ARGS(from_old_row(planner, digest_of_old)));
+                               TEXT_ARGS(digest_of_old_row(planner)));
     if (values.size == 0)
         values = TEXT("pg_catalog.sha256('')");
     return arena_printf(arena, "pg_catalog.encode(%.*s%.*s, 'hex')", TEXT_ARGS(old_row),
@@ -195,7 +232,6 @@ static struct text fingerprint(struct planner *planner)
 
 static struct text image(struct planner *planner)
 {
-    static const char old_as_json[] = "pg_catalog.row_to_json(" OLD_ROW ".*)";
     struct text own = arena_printf(planner->arena, "pg_catalog.row_to_json(%.*s.*)",
                                    TEXT_ARGS(planner->form.target));
     struct text old_row = TEXT("NULL"), new_row = own;
@@ -203,7 +239,7 @@ static struct text image(struct planner *planner)
         old_row = own;
         new_row = TEXT("NULL");
     } else if (needs_old_row(planner)) {
-        old_row = from_old_row(planner, old_as_json);
+        old_row = from_old_row(planner, TEXT("pg_catalog.row_to_json(" OLD_ROW ".*)"));
     }
     return arena_printf(planner->arena,
                         "pg_catalog.json_build_object('old', %.*s, 'new', %.*s)::pg_catalog.text",
@@ -241,6 +277,26 @@ static void describe_columns(struct planner *planner)
     planner->plan->decided_later_count = later;
 }
 
+/* What the statement does to rows that are there, and through their foreign keys to others. */
+static void plan_children(struct planner *planner)
+{
+    const struct relation *table = planner->relation;
+    bool deletes = planner->form.verb == VERB_DELETE;
+    int16_t *columns = arena_array(planner->arena, table->column_count, sizeof *columns);
+    struct written_row row = {.table = table,
+                              .alias = deletes ? planner->form.target : TEXT(OLD_ROW),
+                              .verb = deletes ? VERB_DELETE : VERB_UPDATE,
+                              .columns = columns};
+    for (size_t i = 0; i < table->column_count; i++)
+        if (sets_column(planner, table->columns[i].name))
+            columns[row.column_count++] = table->columns[i].number;
+    if (deletes || needs_old_row(planner))
+        measure_children(planner->arena, planner->catalog, &row, &planner->children);
+    /* Of an upsert, no old row says that it was inserted. */
+    if (planner->form.conflict_updates && planner->children.may_be_null)
+        planner->children = (struct children){.unknown = true};
+}
+
 static const struct relation *only_target(const struct shape *shape)
 {
     if (shape->kind != STATEMENT_WRITE || !shape->tag_counts_writes)
@@ -256,7 +312,7 @@ static const struct relation *only_target(const struct shape *shape)
 }
 
 void measure_plan(struct arena *arena, const struct shape *shape, const struct catalog *catalog,
-                  struct text sql, bool rows, bool images, struct measure_plan *plan)
+                  struct text sql, enum measured_part part, struct measure_plan *plan)
 {
     struct planner planner = {.arena = arena,
                               .catalog = catalog,
@@ -266,14 +322,20 @@ void measure_plan(struct arena *arena, const struct shape *shape, const struct c
     if (catalog == NULL || !can_tell_rows(&planner, sql))
         return;
     describe_columns(&planner);
-    if (!rows)
+    if (part == MEASURED_COUNTS)
         return;
     describe_key(&planner);
+    plan_children(&planner);
+    plan->with_children = planner.children.sql.size > 0;
+    plan->children_unknown = planner.children.unknown;
+    if (part == MEASURED_TARGET && plan->with_children) {
+        plan->children_unknown = true;
+        planner.children.sql = (struct text){0};
+    }
+    plan->through_view = is_view(&planner);
     plan->select_rows = planner.form.select_rows;
-    plan->appended = images ? 2 : 1;
-    plan->sql = arena_printf(arena, "%.*s%s%.*s AS pgwicket_row%s%.*s%s", TEXT_ARGS(sql),
-                             planner.form.has_returning ? ", " : " RETURNING ",
-                             TEXT_ARGS(fingerprint(&planner)), images ? ", " : "",
-                             TEXT_ARGS(images ? image(&planner) : TEXT("")),
-                             images ? " AS pgwicket_image" : "");
+    plan->appended = 2;
+    plan->sql = arena_printf(arena, "%.*s%s%.*s AS pgwicket_row, %.*s AS pgwicket_image",
+                             TEXT_ARGS(sql), planner.form.has_returning ? ", " : " RETURNING ",
+                             TEXT_ARGS(fingerprint(&planner)), TEXT_ARGS(image(&planner)));
 }

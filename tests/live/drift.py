@@ -47,6 +47,21 @@ PARTED = ("CREATE TABLE {t}_p (id int, part int, v text, PRIMARY KEY (id, part))
           "INSERT INTO {t}_p SELECT g, 1 + g % 2, 'v' FROM generate_series(1, 10) g")
 DERIVED = "CREATE TABLE {t}_d () INHERITS ({t}); INSERT INTO {t}_d (id, name) VALUES (101, 'd')"
 VIEW = "CREATE VIEW {t}_v AS SELECT id, n FROM {t} WHERE id < 5"
+DEFAULTED = ("CREATE TABLE {t}_f (id int PRIMARY KEY, parent int DEFAULT 10 REFERENCES {t} ON DELETE SET DEFAULT); "
+             "INSERT INTO {t}_f VALUES (1, 3), (2, 7)")
+CHILD_WITHOUT_KEY = "CREATE TABLE {t}_k (a int REFERENCES {t} ON DELETE CASCADE, b text); INSERT INTO {t}_k VALUES (3, 'x')"
+PARTED_CHILD = ("CREATE TABLE {t}_q (id int, part int, parent int REFERENCES {t} ON DELETE CASCADE, PRIMARY KEY (id, part)) "
+                "PARTITION BY LIST (part); CREATE TABLE {t}_q1 PARTITION OF {t}_q FOR VALUES IN (1); "
+                "CREATE TABLE {t}_q2 PARTITION OF {t}_q FOR VALUES IN (2); INSERT INTO {t}_q VALUES (1, 1, 3), (2, 2, 7)")
+TREE = ("CREATE TABLE {t}_r (id int PRIMARY KEY, up int REFERENCES {t}_r ON DELETE CASCADE); "
+        "INSERT INTO {t}_r VALUES (1, NULL), (2, 1), (3, 2), (4, NULL), (5, 4), (6, 5)")
+CODED = ("CREATE TABLE {t}_u (id int PRIMARY KEY, code int NOT NULL UNIQUE); "
+         "CREATE TABLE {t}_w (id int PRIMARY KEY, code int UNIQUE REFERENCES {t}_u (code) ON UPDATE CASCADE); "
+         "CREATE TABLE {t}_x (id int PRIMARY KEY, code int REFERENCES {t}_w (code) ON UPDATE CASCADE); "
+         "CREATE TABLE {t}_y (id int PRIMARY KEY, code int REFERENCES {t}_u (code) ON UPDATE SET NULL); "
+         "INSERT INTO {t}_u VALUES (1, 10), (2, 20); INSERT INTO {t}_w VALUES (1, 10), (2, 20); "
+         "INSERT INTO {t}_x VALUES (1, 10), (2, 20); INSERT INTO {t}_y VALUES (1, 10), (2, 20)")
+RECODE = "UPDATE {t}_u SET code = code + 100 WHERE id = 1"
 DELETE = "DELETE FROM {t} WHERE id BETWEEN 2 AND 4"
 BY_NAME = "DELETE FROM {t} WHERE name = 'q'"
 NAMED = "UPDATE {t} SET name = 'q' WHERE id IN (2, 3)"
@@ -75,6 +90,21 @@ DRIFTS = {
     "more children": (None, DELETE, "INSERT INTO {t}_c VALUES (50, 3, 'more')"),
     "fewer children": (None, DELETE, "DELETE FROM {t}_c WHERE parent = 3"),
     "children of another": (None, DELETE, "UPDATE {t}_c SET parent = 3 WHERE parent = 7"),
+    "as many children of another": (None, DELETE, "UPDATE {t}_c SET parent = CASE id WHEN 2 THEN 7 ELSE 3 END WHERE id IN (2, 6)"),
+    "children that change their parents": (None, DELETE, "UPDATE {t}_c SET parent = CASE id WHEN 1 THEN 3 ELSE 2 END WHERE id IN (1, 2)"),
+    "another child": (None, DELETE, "INSERT INTO {t}_c VALUES (50, 3, 'c'); UPDATE {t}_g SET child = 50 WHERE child = 2; "
+                      "DELETE FROM {t}_c WHERE id = 2"),
+    "as many grandchildren of another": (None, DELETE, "UPDATE {t}_g SET child = CASE id WHEN 1 THEN 6 ELSE 2 END WHERE id IN (1, 5)"),
+    "others that are set to null": (None, DELETE, "UPDATE {t}_l SET parent = CASE id WHEN 2 THEN 7 ELSE 3 END WHERE id IN (2, 6)"),
+    "others that are set to their default": (DEFAULTED, DELETE, "UPDATE {t}_f SET parent = CASE id WHEN 1 THEN 7 ELSE 3 END"),
+    "a child without a key": (CHILD_WITHOUT_KEY, DELETE, "UPDATE {t}_k SET b = 'z'"),
+    "others in a partition": (PARTED_CHILD, DELETE, "UPDATE {t}_q SET parent = CASE id WHEN 1 THEN 7 ELSE 3 END"),
+    "another branch of a tree": (TREE, "DELETE FROM {t}_r WHERE id = 1", "UPDATE {t}_r SET up = CASE id WHEN 3 THEN 5 ELSE 2 END WHERE id IN (3, 6)"),
+    "another child of a key that changes": (CODED, RECODE, "UPDATE {t}_w SET id = 7 WHERE id = 1"),
+    "other grandchildren of a key that changes": (CODED, RECODE, "UPDATE {t}_x SET code = CASE id WHEN 1 THEN 20 ELSE 10 END"),
+    "others that lose a key that changes": (CODED, RECODE, "UPDATE {t}_y SET code = CASE id WHEN 1 THEN 20 ELSE 10 END"),
+    "an upsert that changes a key": (CODED, "INSERT INTO {t}_u (id, code) VALUES (1, 110) ON CONFLICT (id) DO UPDATE SET code = EXCLUDED.code",
+                                     "UPDATE {t}_x SET code = CASE id WHEN 1 THEN 20 ELSE 10 END"),
     "more grandchildren": (None, DELETE, "INSERT INTO {t}_g SELECT 60, id FROM {t}_c WHERE parent = 3 LIMIT 1"),
     "fewer grandchildren": (None, DELETE, "DELETE FROM {t}_g WHERE child IN (SELECT id FROM {t}_c WHERE parent = 3)"),
     "more that are set to null": (None, DELETE, "INSERT INTO {t}_l VALUES (60, 3)"),
@@ -93,6 +123,11 @@ DRIFTS = {
     "a row of an inheritance child": (DERIVED, "UPDATE {t} SET n = 1 WHERE name = 'd'", "INSERT INTO {t}_d (id, name) VALUES (102, 'd')"),
     "a row of a table without a key": (KEYLESS, "DELETE FROM {t}_k WHERE a > 0", "INSERT INTO {t}_k VALUES (3, 'z')"),
     "a row behind a view": (VIEW, "UPDATE {t}_v SET n = 5 WHERE id > 2", "DELETE FROM {t} WHERE id = 3"),
+    "another value behind a view": (VIEW, "UPDATE {t}_v SET n = 5 WHERE id > 2", "UPDATE {t} SET n = 7 WHERE id = 3"),
+    "as many rows behind a view": (VIEW, "UPDATE {t}_v SET n = 5 WHERE n = 0 AND id < 4", "UPDATE {t} SET n = 8 WHERE id = 3; "
+                                   "INSERT INTO {t} (id) VALUES (0)"),
+    "as many deleted behind a view": (VIEW, "DELETE FROM {t}_v WHERE n = 0", "UPDATE {t} SET n = 8 WHERE id = 3; INSERT INTO {t} (id) VALUES (0); "
+                                      "UPDATE {t}_c SET parent = 0 WHERE parent = 3; UPDATE {t}_l SET parent = 0 WHERE parent = 3"),
     "a view that shows others": (VIEW, "UPDATE {t}_v SET n = 5 WHERE id > 1", "CREATE OR REPLACE VIEW {t}_v AS SELECT id, n FROM {t} WHERE id < 8"),
     "inner statement": (None, "WITH w AS (DELETE FROM {t}_l WHERE parent = 5 RETURNING parent) UPDATE {t} SET n = 1 WHERE id IN (SELECT parent FROM w)",
                         "INSERT INTO {t}_l VALUES (70, 5)"),
@@ -130,11 +165,17 @@ STEADY = {
     "another row": (None, DELETE, "UPDATE {t} SET n = 9 WHERE id = 7; INSERT INTO {t} (id) VALUES (33); DELETE FROM {t} WHERE id = 9"),
     "a child's value": (None, DELETE, "UPDATE {t}_c SET v = 'other' WHERE parent = 3"),
     "other children": (None, DELETE, "INSERT INTO {t}_c VALUES (50, 7, 'more')"),
+    "more children of an upsert": (None, UPSERT, "INSERT INTO {t}_c VALUES (50, 3, 'more')"),
+    "a child without a key elsewhere": (CHILD_WITHOUT_KEY, DELETE, "INSERT INTO {t}_k VALUES (7, 'y')"),
+    "a tree": (TREE, "DELETE FROM {t}_r WHERE id = 1", "DELETE FROM {t}_r WHERE id = 6"),
+    "children in partitions": (PARTED_CHILD, DELETE, "DELETE FROM {t}_q WHERE id = 2"),
+    "a key that changes for others": (CODED, RECODE, "INSERT INTO {t}_x VALUES (9, 20)"),
     "the same again": (None, DELETE, "UPDATE {t} SET n = n WHERE id = 3"),
     "an index": (None, DELETE, "CREATE INDEX ON {t} (n); ANALYZE {t}; COMMENT ON TABLE {t} IS 'x'"),
     "partition": (PARTED, "UPDATE {t}_p SET part = 3 - part WHERE id = 4", "UPDATE {t}_p SET v = 'x' WHERE id = 5"),
     "merge": (None, MERGE, "UPDATE {t} SET n = 9 WHERE id = 7"),
     "view": (VIEW, "UPDATE {t}_v SET n = 5 WHERE id = 3", "UPDATE {t} SET n = 9 WHERE id = 7"),
+    "upsert that sets its key": (None, UPSERT + ", id = EXCLUDED.id, at = now()", "UPDATE {t} SET n = 9 WHERE id = 7"),
     "key": (None, "UPDATE {t} SET id = id + 100 WHERE id = 9", "UPDATE {t} SET n = 9 WHERE id = 7"),
 }
 MOMENTS = ("before", "after") # the release; each case has one of them in turn, with --long both
@@ -228,6 +269,63 @@ def test_without_a_drift_it_commits():
     check(not problems, f"{len(problems)}:\n" + "\n".join(problems))
 
 
+# statement → what its hold is bound by, and are the target's own rows compared?
+BOUND = {
+    "DELETE FROM d.bound WHERE id = 1": ("rows", True),
+    "DELETE FROM d.bound_v WHERE id = 1": ("counts", True),
+    "UPDATE d.bound_v SET n = 1 WHERE id = 1": ("rows", True),
+    "UPDATE d.bound SET n = 1 WHERE id = 1": ("rows", True),
+    "UPDATE d.bound SET id = 77 WHERE id = 1": ("counts", False),
+    "DELETE FROM d.unread WHERE id = 1": ("counts", True),
+    "DELETE FROM d.unread WHERE id = 1 AND now() > '2001-01-01'": ("counts", True),
+    "UPDATE d.unread SET n = 1 WHERE id = 1": ("rows", True),
+    "DELETE FROM d.secured WHERE id = 1": ("counts", True),
+    "DELETE FROM d.deep WHERE id = 7": ("rows", True),
+    "DELETE FROM d.deep WHERE id = 1": ("counts", True),
+}
+BOUND_TABLES = """
+CREATE TABLE d.bound (id int PRIMARY KEY, n int DEFAULT 0); CREATE VIEW d.bound_v AS SELECT * FROM d.bound;
+CREATE TABLE d.bound_c (id int PRIMARY KEY, up int REFERENCES d.bound ON DELETE CASCADE ON UPDATE CASCADE);
+CREATE TABLE d.unread (id int PRIMARY KEY, n int DEFAULT 0);
+CREATE TABLE d.unread_c (id int PRIMARY KEY, up int REFERENCES d.unread ON DELETE CASCADE);
+CREATE TABLE d.secured (id int PRIMARY KEY);
+CREATE TABLE d.secured_c (id int PRIMARY KEY, up int REFERENCES d.secured ON DELETE CASCADE);
+ALTER TABLE d.secured_c ENABLE ROW LEVEL SECURITY; CREATE POLICY p ON d.secured_c USING (id > 1);
+CREATE TABLE d.deep (id int PRIMARY KEY, up int REFERENCES d.deep ON DELETE CASCADE);
+INSERT INTO d.bound SELECT generate_series(1, 4); INSERT INTO d.bound_c SELECT g, g FROM generate_series(1, 4) g;
+INSERT INTO d.unread SELECT generate_series(1, 4); INSERT INTO d.unread_c SELECT g, g FROM generate_series(1, 4) g;
+INSERT INTO d.secured SELECT generate_series(1, 4); INSERT INTO d.secured_c SELECT g, g FROM generate_series(1, 4) g;
+INSERT INTO d.deep SELECT g, nullif(g - 1, 0) FROM generate_series(1, 10) g;
+"""
+
+
+def test_the_hold_says_what_it_is_bound_by():
+    session = running.connect()
+    for sql, (bound, compared) in BOUND.items():
+        hold = hold_of(session, sql, sql)
+        rows = hold["effect"]["rows"]
+        equal(hold["effect"]["bound"], bound, f"{sql}: {hold['effect']}")
+        equal(bool(rows and rows["fingerprint"]), compared, f"{sql}: {hold['effect']}")
+        running.api(f"holds/{hold['id']}/refuse", digest=hold["digest"], reason="enough")
+
+
+def test_what_may_not_be_read_is_bound_by_counts_and_the_target_by_rows():
+    session = running.connect()
+    hold = hold_of(session, "DELETE FROM d.unread WHERE n = 0", "unread")
+    release_around(hold, "UPDATE d.unread_c SET id = id + 10", "after")
+    session.cursor().execute(f"EXECUTE pgwicket_hold({hold['id']})")
+    equal(database.ask("SELECT count(*) FROM d.unread")[0][0], 0)
+    database.ask("INSERT INTO d.unread SELECT generate_series(1, 4)")
+    hold = hold_of(session, "DELETE FROM d.unread WHERE n = 0", "unread")
+    release_around(hold, "UPDATE d.unread SET id = 9 WHERE id = 4", "after")
+    try:
+        session.cursor().execute(f"EXECUTE pgwicket_hold({hold['id']})")
+    except psycopg2.Error as error:
+        equal(error.pgcode, "55PW3", error)
+    else:
+        raise AssertionError("ran with another row")
+
+
 def test_there_are_enough_scenarios():
     check(len(DRIFTS) >= 40, len(DRIFTS))
 
@@ -238,7 +336,9 @@ if __name__ == "__main__":
         for table in (DRIFTS, STEADY):
             for _, own, made, _, _, _ in cases(table):
                 database.ask(TABLES.replace("{t}", "d." + own) + (made or ""))
-        database.ask("GRANT ALL ON ALL TABLES IN SCHEMA d TO agent; GRANT ALL ON ALL SEQUENCES IN SCHEMA d TO agent; ANALYZE")
+        database.ask(BOUND_TABLES)
+        database.ask("GRANT ALL ON ALL TABLES IN SCHEMA d TO agent; GRANT ALL ON ALL SEQUENCES IN SCHEMA d TO agent; REVOKE SELECT ON d.unread_c FROM agent; "
+                     "ANALYZE")
         running.stop()
         running.start()
         code = main(globals())

@@ -136,7 +136,11 @@ Test(effect, other_rows_are_another_effect_unless_bound_by_counts)
     cr_expect_not(effect_equal(&shown, &found));
     expect_text(effect_difference(&arena, &shown, &found),
                 "the same numbers, but other rows, or rows with other values");
-    shown.bound = EFFECT_BY_COUNTS;
+    shown.bound = EFFECT_BY_COUNTS; /* of what cascades reach; the target's rows are told all the same */
+    cr_expect_not(effect_equal(&shown, &found));
+    found = shown;
+    cr_expect(effect_equal(&shown, &found));
+    shown.fingerprint = TEXT("");
     cr_expect(effect_equal(&shown, &found));
     shown = found = deletion();
     found.bound = EFFECT_BY_COUNTS;

@@ -94,6 +94,34 @@ Test(form, tells_which_values_the_text_decides)
     }
 }
 
+static const struct {
+    const char *sql, *updated;
+} updates[] = {
+    {"UPDATE t SET a = 1, (b, c) = (SELECT 1, 2)", "a b c "},
+    {"INSERT INTO t (a, b) VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = 2, (c, d) = (1, 2) WHERE t.a > 0", "b c d "},
+    {"INSERT INTO t (a, b) VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET a = EXCLUDED.a, b = EXCLUDED.b", "b "},
+    {"INSERT INTO t (a, b) VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET a = EXCLUDED.b, b = EXCLUDED.a", "a b "},
+    {"INSERT INTO t (a, b) VALUES (1, 2) ON CONFLICT (b) DO UPDATE SET a = EXCLUDED.a", "a "},
+    {"INSERT INTO t (a) VALUES (1) ON CONFLICT (lower(a)) DO UPDATE SET a = EXCLUDED.a", "a "},
+    {"INSERT INTO t (a) VALUES (1) ON CONFLICT ON CONSTRAINT k DO UPDATE SET a = EXCLUDED.a", "a "},
+    {"INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET a = t.a", "a "},
+    {"INSERT INTO t (a) VALUES (1) ON CONFLICT DO NOTHING", ""},
+    {"INSERT INTO t (a) VALUES (1)", ""},
+    {"DELETE FROM t", ""},
+};
+
+Test(form, tells_which_columns_of_rows_that_are_there_it_sets)
+{
+    for (size_t i = 0; i < ARRAY_SIZE(updates); i++) {
+        struct write_form form;
+        struct text found = TEXT("");
+        cr_assert(write_form(&arena, text_from(updates[i].sql), &form), "%s", updates[i].sql);
+        for (size_t j = 0; j < form.updated_count; j++)
+            found = arena_printf(&arena, "%.*s%.*s ", TEXT_ARGS(found), TEXT_ARGS(form.updated[j]));
+        cr_expect(text_is(found, updates[i].updated), "%s: %.*s", updates[i].sql, TEXT_ARGS(found));
+    }
+}
+
 Test(form, leaves_to_the_counters_what_is_no_plain_write)
 {
     static const char *const others[] = {

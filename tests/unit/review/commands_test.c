@@ -314,6 +314,29 @@ Test(hold_text, shows_cascades_rows_objects_and_what_is_not_undone)
         cr_expect_not_null(strstr(text, parts[i]), "\"%s\" is not in: %s", parts[i], text);
 }
 
+Test(hold_text, says_what_of_the_rows_is_bound)
+{
+    static const struct {
+        const char *bound, *fingerprint, *words;
+    } cases[] = {
+        {"counts", "", "Bound by counts only"},
+        {"counts", "9b1c", "The target's rows are bound, those that change with them by counts only"},
+        {"rows", "9b1c", NULL},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char json[500], text[4096];
+        snprintf(json, sizeof json,
+                 "{\"effect\": {\"known\": true, \"bound\": \"%s\", \"tables\": [{\"table\": \"t\", \"deleted\": 1}],"
+                 " \"rows\": {\"count\": 1, \"fingerprint\": \"%s\"}}}",
+                 cases[i].bound, cases[i].fingerprint);
+        print(json, text, sizeof text);
+        if (cases[i].words != NULL)
+            cr_expect_not_null(strstr(text, cases[i].words), "%s", text);
+        else
+            cr_expect_null(strstr(text, "bound"), "%s", text);
+    }
+}
+
 Test(hold_text, unknown_effect_is_said_first_and_holes_in_the_json_do_no_harm)
 {
     char text[4096];
