@@ -37,6 +37,7 @@ struct catalog {
     struct array operators; /* struct operator; those of users come first */
     struct array casts;     /* struct cast: those that run a user's function */
     struct array implicit_casts;
+    struct event_code event_code;
 
     size_t user_function_count;
     size_t user_operator_count;
@@ -100,6 +101,12 @@ void catalog_add_operator(struct catalog *catalog, const struct operator* op)
 {
     INVARIANT(!catalog->sealed);
     append(&catalog->operators, op, sizeof *op);
+}
+
+void catalog_set_event_code(struct catalog *catalog, const struct event_code *code)
+{
+    INVARIANT(!catalog->sealed);
+    catalog->event_code = *code;
 }
 
 void catalog_add_cast(struct catalog *catalog, const struct cast *cast)
@@ -496,6 +503,12 @@ const struct cast *catalog_casts(const struct catalog *catalog, size_t *count)
     INVARIANT(catalog->sealed);
     *count = catalog->casts.count;
     return catalog->casts.items;
+}
+
+const struct event_code *catalog_event_code(const struct catalog *catalog)
+{
+    INVARIANT(catalog->sealed);
+    return &catalog->event_code;
 }
 
 bool catalog_casts_implicitly(const struct catalog *catalog, uint32_t source, uint32_t target)

@@ -148,6 +148,13 @@ struct cast {
                         * too, e only where it is asked for */
 };
 
+/* What runs whenever objects are changed: the functions of event triggers that are not disabled. */
+struct event_code {
+    const uint32_t *functions;
+    size_t function_count;
+    struct text not_undone; /* as in struct relation */
+};
+
 /* --- building ------------------------------------------------------------------------------- */
 
 struct catalog *catalog_new(void);
@@ -162,6 +169,7 @@ void catalog_add_function(struct catalog *catalog, const struct function *functi
 void catalog_add_type(struct catalog *catalog, const struct type *type);
 void catalog_add_operator(struct catalog *catalog, const struct operator *op);
 void catalog_add_cast(struct catalog *catalog, const struct cast *cast);
+void catalog_set_event_code(struct catalog *catalog, const struct event_code *code);
 
 /* Sorts and indexes; from now on only the functions below. `taken` is when it was read. */
 void catalog_seal(struct catalog *catalog, struct instant taken, int server_version);
@@ -216,6 +224,8 @@ const struct operator *catalog_builtin_operators(const struct catalog *catalog, 
 
 /* Every cast that runs a function outside pg_catalog: *count of them. */
 const struct cast *catalog_casts(const struct catalog *catalog, size_t *count);
+
+const struct event_code *catalog_event_code(const struct catalog *catalog);
 
 /* Is there an implicit cast, of whatever kind? */
 bool catalog_casts_implicitly(const struct catalog *catalog, uint32_t source, uint32_t target);

@@ -37,6 +37,9 @@ bool verb_is_write(enum verb verb); /* of those whose rows are counted */
 /* Why a rollback might not undo what the action's relation runs by itself; empty: it does. */
 struct text action_not_undone(const struct action *action);
 
+/* The same of event triggers, which run when objects are changed. */
+struct text events_not_undone(const struct decide_context *context, const struct shape *shape);
+
 /* May it run uncommitted to be counted, and does its command tag then count the rows that max_rows
  * speaks of? */
 bool statement_is_countable(const struct decide_context *context, const struct shape *shape);

@@ -81,10 +81,17 @@ static bool verb_is_undone(const struct decide_context *context, enum ddl ddl,
     return false;
 }
 
+struct text events_not_undone(const struct decide_context *context, const struct shape *shape)
+{
+    bool fire = shape->ddl == DDL_OBJECTS && context->catalog != NULL;
+    return fire ? catalog_event_code(context->catalog)->not_undone : (struct text){0};
+}
+
 bool statement_is_rehearsable(const struct decide_context *context, const struct shape *shape)
 {
     if (shape->not_in_block || shape->kind == STATEMENT_CODE || shape->kind == STATEMENT_TWO_PHASE ||
-        (shape->kind == STATEMENT_UTILITY && shape->ddl == DDL_NONE))
+        (shape->kind == STATEMENT_UTILITY && shape->ddl == DDL_NONE) ||
+        events_not_undone(context, shape).size > 0)
         return false;
     for (size_t i = 0; i < shape->action_count; i++) {
         const struct relation *relation = shape->actions[i].relation;

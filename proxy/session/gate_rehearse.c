@@ -33,6 +33,17 @@ static struct text action_problem(struct arena *arena, const struct shape *shape
     return (struct text){0};
 }
 
+static struct text event_problem(struct arena *arena, const struct decide_context *context,
+                                 const struct shape *shape)
+{
+    struct text why = events_not_undone(context, shape);
+    return why.size > 0 ? arena_printf(arena,
+                                       "not rehearsed: an event trigger runs code that a rollback may not "
+                                       "undo: %.*s",
+                                       TEXT_ARGS(why))
+                        : why;
+}
+
 struct text rehearsal_problem(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -44,6 +55,8 @@ struct text rehearsal_problem(struct session *s)
         shape->kind != STATEMENT_COPY_IN && shape->ddl == DDL_NONE)
         return TEXT("not rehearsed: only queries, writes and changes of objects are");
     struct text problem = action_problem(&gate->arena, shape);
+    if (problem.size == 0)
+        problem = event_problem(&gate->arena, &context, shape);
     if (problem.size > 0)
         return problem;
     if (view->catalog == NULL || !statement_is_rehearsable(&context, shape))
@@ -147,14 +160,24 @@ static void send_end(struct session *s)
     send_sync(s, ROLE_INJECTED);
 }
 
-/* Event triggers run at almost every DDL. With one this is an error: no integer begins like that. */
+/* Event triggers run at almost every DDL. With one whose code is not known this is an error: no integer begins
+ * like that. */
 static void send_event_trigger_check(struct session *s)
 {
-    if (gate_shape(&s->gate)->ddl != DDL_OBJECTS)
+    const struct catalog *catalog = s->gate.portal->judged->view.catalog;
+    if (gate_shape(&s->gate)->ddl != DDL_OBJECTS || catalog == NULL)
         return;
-    send_injected(s, PURPOSE_NONE,
-                  TEXT("SELECT pg_catalog.concat('event trigger ', e.evtname)::pg_catalog.int4 FROM "
-                       "pg_catalog.pg_event_trigger e WHERE e.evtenabled OPERATOR(pg_catalog.<>) 'D'"));
+    const struct event_code *known = catalog_event_code(catalog);
+    struct buffer sql;
+    buffer_init(&sql, LIMIT_HELD_BYTES);
+    buffer_append_string(&sql, "SELECT pg_catalog.concat('event trigger ', e.evtname)::pg_catalog.int4 FROM "
+                               "pg_catalog.pg_event_trigger e WHERE e.evtenabled OPERATOR(pg_catalog.<>) 'D' "
+                               "AND e.evtfoid OPERATOR(pg_catalog.<>) ALL ('{");
+    for (size_t i = 0; i < known->function_count; i++)
+        buffer_printf(&sql, "%s%lu", i > 0 ? "," : "", (unsigned long)known->functions[i]);
+    buffer_append_string(&sql, "}'::pg_catalog.oid[])");
+    send_injected(s, PURPOSE_NONE, sql.overflow ? TEXT("SELECT 'event trigger'::pg_catalog.int4") : buffer_text(&sql));
+    buffer_release(&sql);
 }
 
 static enum measured_part part_to_measure(const struct gate *gate)
@@ -267,7 +290,7 @@ static struct text ddl_obstacle(const struct session *s, const struct error_fiel
     if (gate->measuring.object_count > 0)
         return TEXT(""); /* what is ours comes before */
     if (text_is(fields->sqlstate, "22P02"))
-        return TEXT("an event trigger runs code when objects are changed");
+        return TEXT("a new event trigger runs code when objects are changed");
     if (text_is(fields->sqlstate, "42501") && gate->taken != NULL)
         return TEXT("the rows that it takes cannot be counted: their table may not be read");
     return TEXT("");

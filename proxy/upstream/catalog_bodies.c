@@ -224,6 +224,9 @@ static void search_body(struct search *search, const struct body *body, struct a
                                 TEXT_ARGS(function->name), code.unclear));
     for (size_t i = 0; i < code.count; i++)
         add_runs_of_name(search, node, &code.names[i]);
+    for (size_t i = 0; i < code.count && !body->procedural; i++)
+        if (text_is(code.names[i].name, "into")) /* SELECT INTO makes a table */
+            add_runs(reading, node, event_node(reading));
 }
 
 void add_runs_of_bodies(struct reading *reading)

@@ -17,8 +17,10 @@
 
 static size_t node_count(const struct reading *reading)
 {
-    return 1 + reading->function_count + reading->type_count + USE_COUNT * reading->relation_count;
+    return 2 + reading->function_count + reading->type_count + USE_COUNT * reading->relation_count;
 }
+
+size_t event_node(const struct reading *reading) { return node_count(reading) - 1; }
 
 size_t function_node(const struct reading *reading, uint32_t oid)
 {
@@ -74,6 +76,17 @@ void add_runs_of_trigger(struct reading *reading, uint32_t relation, int events,
         add_runs(reading, relation_node(reading, relation, USE_STORE), to);
     if ((events & (ON_DELETE | ON_TRUNCATE)) != 0)
         add_runs(reading, relation_node(reading, relation, USE_DELETE), to);
+}
+
+void read_event_triggers(struct reading *reading, const PGresult *result)
+{
+    for (int row = 0; row < PQntuples(result); row++) {
+        struct list *functions = &reading->event_functions;
+        uint32_t *oid = arena_push(reading->arena, &functions->items, &functions->count,
+                                   &functions->capacity, sizeof *oid);
+        *oid = row_oid(reading, result, row, 0);
+        add_runs(reading, event_node(reading), function_node(reading, *oid));
+    }
 }
 
 static size_t node_of_tree(const struct reading *reading, char owner, uint32_t oid)
@@ -286,4 +299,8 @@ void find_not_undone(struct reading *reading)
     spread_reasons(reading);
     for (size_t i = 0; i < reading->relation_count; i++)
         take_reasons(reading, &reading->relations[i]);
+    const struct event_code event_code = {.functions = reading->event_functions.items,
+                                          .function_count = reading->event_functions.count,
+                                          .not_undone = reading->reasons[event_node(reading)]};
+    catalog_set_event_code(reading->catalog, &event_code);
 }

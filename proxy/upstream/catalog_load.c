@@ -119,6 +119,9 @@ static const struct {
      "SELECT tgrelid, tgfoid, tgtype, tgenabled FROM pg_catalog.pg_trigger WHERE NOT tgisinternal "
      "ORDER BY tgrelid"},
 
+    {"event triggers", read_event_triggers,
+     "SELECT DISTINCT evtfoid FROM pg_catalog.pg_event_trigger WHERE evtenabled <> 'D'"},
+
     {"view sources", read_view_sources,
      "SELECT r.ev_class, d.refobjid, d.refobjsubid FROM pg_catalog.pg_rewrite r "
      "JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::regclass "

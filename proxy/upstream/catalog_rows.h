@@ -82,6 +82,7 @@ struct reading {
     struct list bodies;   /* struct body */
     struct list operators; /* struct operator, those whose functions are not an extension's own */
     struct text *reasons; /* by node; NULL before the first */
+    struct list event_functions; /* uint32_t, of event triggers; in `arena` */
 };
 
 /* Values of one row. */
@@ -135,6 +136,7 @@ void read_foreign_keys(struct reading *reading, const PGresult *result);
 void read_parents(struct reading *reading, const PGresult *result);
 void read_rules(struct reading *reading, const PGresult *result);
 void read_triggers(struct reading *reading, const PGresult *result);
+void read_event_triggers(struct reading *reading, const PGresult *result);
 void read_view_sources(struct reading *reading, const PGresult *result);
 void read_view_references(struct reading *reading, const PGresult *result);
 void read_view_nodes(struct reading *reading, const PGresult *result);
@@ -149,6 +151,7 @@ void read_expressions(struct reading *reading, const PGresult *result);
 size_t function_node(const struct reading *reading, uint32_t oid);
 size_t relation_node(const struct reading *reading, uint32_t oid, enum relation_use use);
 size_t type_node(const struct reading *reading, uint32_t oid);
+size_t event_node(const struct reading *reading); /* any change of objects */
 void add_runs(struct reading *reading, size_t from, size_t to);
 void add_runs_of_trigger(struct reading *reading, uint32_t relation, int events, uint32_t function);
 void add_runs_of_cast(struct reading *reading, const struct cast *cast);
@@ -157,7 +160,7 @@ void add_reason(struct reading *reading, size_t node, struct text reason); /* th
 /* Looks for the names in the bodies of functions, and adds what they run. */
 void add_runs_of_bodies(struct reading *reading);
 
-/* Sets `not_undone` of every relation; everything else must have been read. */
+/* Sets `not_undone` of every relation, and what event triggers run; everything else must have been read. */
 void find_not_undone(struct reading *reading);
 
 /* Gives what was read to the catalog. */

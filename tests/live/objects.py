@@ -2,6 +2,7 @@
 afterwards, and rows that go are counted."""
 import os
 import sys
+from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
@@ -123,20 +124,50 @@ def test_locks_are_told():
     refuse(sender, hold)
 
 
-def test_code_of_an_event_trigger_does_not_run():
-    database.ask("CREATE TABLE o.witness (i int); GRANT ALL ON o.witness TO agent; CREATE FUNCTION o.saw() RETURNS event_trigger LANGUAGE plpgsql AS "
-                 "$$BEGIN INSERT INTO o.witness VALUES (1); END$$; CREATE EVENT TRIGGER saw ON ddl_command_end EXECUTE FUNCTION o.saw()")
+EVENTS = """
+CREATE TABLE o.told (what text); CREATE SEQUENCE o.witness; GRANT ALL ON o.told, o.witness TO agent;
+CREATE FUNCTION o.tell() RETURNS event_trigger LANGUAGE plpgsql AS
+  $$ BEGIN INSERT INTO o.told SELECT command_tag FROM pg_event_trigger_ddl_commands(); END $$;
+CREATE FUNCTION o.leave() RETURNS event_trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM setval('o.witness', 4711); END $$;
+CREATE EVENT TRIGGER tell ON ddl_command_end EXECUTE FUNCTION o.tell();
+"""
+
+
+def restart():
+    running.stop()
+    running.start()
+
+
+def refused(sql):
+    with closing(running.connect()) as connection:
+        error = Sender(connection, sql).result().error
+    equal(getattr(error, "pgcode", None), "42501", f"{sql}: {error}")
+    return str(error)
+
+
+def test_event_triggers_are_rehearsed_where_a_rollback_undoes_them():
+    database.ask(EVENTS)
     try:
-        cursor = running.connect().cursor()
-        try:
-            cursor.execute("ALTER TABLE o.kept ADD COLUMN more int")
-            check(False, "it was not refused")
-        except Exception as error: # pylint: disable=broad-except
-            equal(getattr(error, "pgcode", None), "42501", str(error))
-            check("event trigger" in str(error), str(error))
-        equal(database.value("SELECT count(*) FROM o.witness"), 0)
+        restart()
+        sender, hold = send("ALTER TABLE o.kept ADD COLUMN more int")
+        equal([(t["table"], t["via"], t["inserted"]) for t in hold["effect"]["tables"]], [("o.told", "trigger", 1)])
+        equal(database.value("SELECT count(*) FROM o.told"), 0)
+        release(hold)
+        check(sender.result().error is None, sender.error)
+        equal(database.ask("SELECT what FROM o.told"), [("ALTER TABLE",)])
+        database.ask("CREATE EVENT TRIGGER leave ON ddl_command_start EXECUTE FUNCTION o.leave()")
+        restart()
+        for sql in ("ALTER TABLE o.kept ADD COLUMN most int", "COMMENT ON TABLE o.kept IS 'x'", "GRANT SELECT ON o.kept TO PUBLIC"):
+            check("cannot be shown beforehand" in refused(sql), sql)
+        equal(database.value("SELECT last_value FROM o.witness"), 1, "it ran before anybody was asked")
+        database.ask("ALTER EVENT TRIGGER leave DISABLE")
+        restart()
+        refuse(*send("ALTER TABLE o.kept ADD COLUMN most int"))
+        equal(database.value("SELECT last_value FROM o.witness"), 1)
     finally:
-        database.ask("DROP EVENT TRIGGER saw; DROP FUNCTION o.saw(); DROP TABLE o.witness")
+        database.ask("DROP EVENT TRIGGER tell; DROP EVENT TRIGGER IF EXISTS leave; DROP FUNCTION o.tell(); DROP FUNCTION o.leave(); "
+                     "DROP TABLE o.told; DROP SEQUENCE o.witness; ALTER TABLE o.kept DROP COLUMN IF EXISTS more")
+        restart()
 
 
 def test_what_is_shown_is_what_happens():
@@ -152,7 +183,6 @@ def test_what_is_shown_is_what_happens():
 if __name__ == "__main__":
     with wicket(POLICY) as (database, running):
         database.ask(SCHEMA)
-        running.stop()
-        running.start()
+        restart()
         code = main(globals())
     sys.exit(code)
