@@ -10,8 +10,8 @@
  *   walk_query.c, walk_from.c, walk_write.c, walk_merge.c   the five queries: scopes, target lists
  *   walk_column.c, walk_name.c, walk_read.c   which column of which relation a name reads
  *   walk_expression.c  every expression node
- *   walk_function.c, walk_sequence.c, walk_operator.c, walk_type.c, walk_cast.c   what is called, however
- *                   written
+ *   walk_function.c, walk_sequence.c, walk_operator.c, walk_type.c, walk_cast.c, walk_common.c   what is
+ *                   called, however written
  *   walk_argument.c, walk_choice.c, walk_reach.c   of which type arguments are, which overload the
  *                   server takes for them, which they could reach at all
  *   walk_where.c, walk_key.c, walk_rows.c   how strong a WHERE is, how many rows are proven
@@ -51,6 +51,8 @@ struct walk {
     bool unresolved_names;
     bool searched;       /* a name was looked for on the path */
     bool writes;         /* an INSERT, UPDATE, DELETE or MERGE was met */
+    bool users_values;   /* a value of a user's type may have been met */
+    bool parameter_again; /* a parameter of no declared type is used more than once */
     struct walk_memory *memory; /* NULL until first used */
 
     bool failed;
@@ -93,6 +95,20 @@ void walk_expressions(struct walk *walk, List *expressions, const struct relatio
 
 /* A type in a cast, column definition, …: what using a value of it runs (domain checks, input). */
 void walk_type(struct walk *walk, TypeName *type);
+
+/* At the end of a statement: a parameter of no declared type has that of its first use, and may be cast
+ * elsewhere. */
+void walk_parameters(struct walk *walk);
+
+/* A value that is stored as of `type` (0: any): what the cast to it runs. `value` was walked; NULL: it
+ * is of the type `from`. */
+void walk_assignment(struct walk *walk, Node *value, uint32_t from, uint32_t type);
+
+/* The type that is written, of arrays their element's; 0 where it is not sure. */
+uint32_t walk_type_oid(struct walk *walk, TypeName *type);
+
+/* A condition outside a query, as walk_expression. */
+void walk_condition(struct walk *walk, Node *expression, const struct relation *relation);
 
 /* A function by name as CREATE TRIGGER, EXECUTE FUNCTION, ALTER … use it: `call` on it. */
 void walk_call(struct walk *walk, List *names, int argument_count, int location);

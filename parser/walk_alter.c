@@ -56,6 +56,25 @@ static void alter_with_column(struct walk *walk, struct alteration *alteration, 
         walk_unknown(walk, "column", def != NULL ? (int)nodeTag(def) : 0, -1);
 }
 
+static uint32_t type_of_draft(const struct draft *draft, const char *name)
+{
+    const struct column *column =
+        name != NULL ? relation_column(&draft->relation, text_from(name)) : NULL;
+    return column != NULL ? column->type : 0;
+}
+
+/* Without USING each value is assigned to a column of the new type; that is what column_definition takes
+ * USING for, too. */
+static void alter_type(struct walk *walk, struct alteration *alteration, const AlterTableCmd *command)
+{
+    const ColumnDef *definition = (ColumnDef *)command->def;
+
+    alter_with_column(walk, alteration, command->def);
+    if (!walk->failed && definition->raw_default == NULL)
+        walk_assignment(walk, NULL, type_of_draft(alteration->draft, command->name),
+                        walk_type_oid(walk, definition->typeName));
+}
+
 static void alter_with_constraint(struct walk *walk, struct alteration *alteration, Node *def)
 {
     if (def != NULL && IsA(def, Constraint))
@@ -116,8 +135,10 @@ static void alter_with_definition(struct walk *walk, struct alteration *alterati
 {
     switch (command->subtype) {
     case AT_AddColumn:
-    case AT_AlterColumnType:
         alter_with_column(walk, alteration, command->def);
+        break;
+    case AT_AlterColumnType:
+        alter_type(walk, alteration, command);
         break;
     case AT_AddConstraint:
     case AT_AddIdentity:
@@ -125,6 +146,9 @@ static void alter_with_definition(struct walk *walk, struct alteration *alterati
         break;
     case AT_ColumnDefault:
         draft_expression(walk, alteration->draft, command->def);
+        if (command->def != NULL)
+            walk_assignment(walk, command->def, 0,
+                            type_of_draft(alteration->draft, command->name));
         break;
     case AT_SetIdentity:
         sequence_options(walk, (List *)command->def);

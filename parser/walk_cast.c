@@ -52,7 +52,7 @@ static void cast_to_length(struct walk *walk, uint32_t type, int location)
             call_function_oid(walk, casts[i].function, location);
 }
 
-static bool is_user_type(const struct catalog *catalog, uint32_t oid)
+bool is_user_type(const struct catalog *catalog, uint32_t oid)
 {
     const struct type *type = catalog_type_by_oid(catalog, oid);
     return type == NULL || !text_is(type->schema, "pg_catalog");
@@ -81,25 +81,126 @@ void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t
 
 /* --- of values ------------------------------------------------------------------------------ */
 
+bool has_casts(const struct walk *walk)
+{
+    size_t count = 0;
+    return walk->context->catalog != NULL &&
+           catalog_casts(walk->context->catalog, &count) != NULL && count > 0;
+}
+
+/* Where no object of a user has been met, no value is of a user's type. */
+static bool may_have_user_values(const struct walk *walk)
+{
+    const struct analyse_context *context = walk->context;
+    bool found = walk->users_values;
+    for (size_t i = 0; !found && context->parameter_types != NULL && i < context->parameter_count;
+         i++)
+        found = context->parameter_types[i] != TYPE_UNSURE &&
+                context->parameter_types[i] != TYPE_LITERAL &&
+                is_user_type(context->catalog, context->parameter_types[i]);
+    return found;
+}
+
+static void casts_from_users(struct walk *walk, int location)
+{
+    size_t count = 0;
+    const struct cast *casts = catalog_casts(walk->context->catalog, &count);
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
+        if (casts[i].context == 'i' && is_user_type(walk->context->catalog, casts[i].source))
+            call_function_oid(walk, casts[i].function, location);
+}
+
 void casts_of_values(struct walk *walk, uint32_t type, int location)
 {
-    if (type != TYPE_UNSURE && walk->context->catalog != NULL &&
-        is_user_type(walk->context->catalog, type))
+    if (type == TYPE_LITERAL || !has_casts(walk))
+        return;
+    if (type == TYPE_UNSURE && may_have_user_values(walk))
+        casts_from_users(walk, location);
+    else if (type != TYPE_UNSURE && is_user_type(walk->context->catalog, type))
         casts_between(walk, type, TYPE_UNSURE, CAST_IMPLICIT, location);
+}
+
+void walk_parameters(struct walk *walk)
+{
+    if (walk->parameter_again && !walk->failed)
+        casts_of_values(walk, TYPE_UNSURE, -1);
+}
+
+void relation_met(struct walk *walk, const struct named *named)
+{
+    const struct relation *relation = named->relation;
+    if (walk->users_values || !has_casts(walk))
+        return;
+    walk->users_values = relation == NULL || named->may_differ || named->may_be_other;
+    bool builtin = relation != NULL && relation_is_builtin(relation);
+    for (size_t i = 0; !walk->users_values && !builtin && i < relation->column_count; i++)
+        walk->users_values = is_user_type(walk->context->catalog, relation->columns[i].type);
+}
+
+/* The type of the rows of a table; TYPE_UNSURE if the reference is no such. */
+static uint32_t type_of_whole_row(struct walk *walk, const ColumnRef *reference)
+{
+    const struct resolution *resolution = scope_resolution(walk, reference);
+    const struct relation *relation =
+        !resolution->unclear && resolution->whole_row ? resolution->item->relation : NULL;
+    const struct type *type =
+        relation != NULL ? catalog_type(walk->context->catalog, relation->schema, relation->name)
+                         : NULL;
+    return type != NULL && type->relation == relation->oid ? type->oid : TYPE_UNSURE;
+}
+
+bool is_without_type(const Node *node)
+{
+    switch (nodeTag(node)) {
+    case T_ParamRef:
+    case T_SetToDefault:
+    case T_MultiAssignRef:
+    case T_RowExpr:
+    case T_XmlExpr:
+    case T_XmlSerialize:
+    case T_GroupingFunc:
+    case T_SQLValueFunction:
+        return true;
+    default:
+        return false;
+    }
+}
+
+uint32_t type_of_value(struct walk *walk, Node *node)
+{
+    if (node == NULL || !has_casts(walk))
+        return TYPE_LITERAL;
+    if (IsA(node, NamedArgExpr))
+        node = (Node *)((NamedArgExpr *)node)->arg;
+    uint32_t type = type_of_argument(walk, node);
+    if (type == TYPE_UNSURE && IsA(node, ColumnRef))
+        type = type_of_whole_row(walk, (ColumnRef *)node);
+    bool none = type == TYPE_UNSURE && (is_without_type(node) || !may_have_user_values(walk));
+    return none ? TYPE_LITERAL : type;
+}
+
+void casts_of_argument(struct walk *walk, Node *node, uint32_t to, int location)
+{
+    if (!has_casts(walk))
+        return;
+    if (IsA(node, NamedArgExpr))
+        node = (Node *)((NamedArgExpr *)node)->arg;
+    uint32_t type = type_of_value(walk, node);
+    bool builtin = type == TYPE_LITERAL && !is_without_type(node) &&
+                   type_of_argument(walk, node) == TYPE_UNSURE;
+    if (builtin && is_user_type(walk->context->catalog, to))
+        type = TYPE_UNSURE;
+    casts_between(walk, type, to, CAST_IMPLICIT, location);
 }
 
 void value_use(struct walk *walk, Node *node)
 {
-    size_t count = 0;
-    if (node == NULL || walk->failed || walk->context->catalog == NULL ||
-        catalog_casts(walk->context->catalog, &count) == NULL || count == 0)
+    if (node == NULL || walk->failed || !has_casts(walk))
         return;
-    uint32_t type = type_of_argument(walk, node);
     int location = IsA(node, ColumnRef)  ? ((ColumnRef *)node)->location
                    : IsA(node, TypeCast) ? ((TypeCast *)node)->location
                                          : -1;
-    if (type != TYPE_LITERAL)
-        casts_of_values(walk, type, location);
+    casts_of_values(walk, type_of_value(walk, node), location);
 }
 
 /* The row that values of a composite type are; NULL for other types. */
@@ -130,9 +231,7 @@ void casts_of_value(struct walk *walk, Node *node, uint32_t to, enum cast_contex
                     int location)
 {
     const struct catalog *catalog = walk->context->catalog;
-    size_t count = 0;
-    if (node == NULL || catalog == NULL || catalog_casts(catalog, &count) == NULL || count == 0 ||
-        IsA(node, SetToDefault) || !walk_enter(walk))
+    if (node == NULL || !has_casts(walk) || IsA(node, SetToDefault) || !walk_enter(walk))
         return;
     const struct relation *row = row_of_type(catalog, to);
     uint32_t type = type_of_argument(walk, node);
@@ -173,6 +272,24 @@ void walk_type(struct walk *walk, TypeName *name)
     const struct type *target = element_of_name(walk, name);
     if (target != NULL && is_user_type(walk->context->catalog, target->oid))
         casts_between(walk, TYPE_UNSURE, target->oid, CAST_EXPLICIT, name->location);
+}
+
+uint32_t walk_type_oid(struct walk *walk, TypeName *name)
+{
+    const struct type *type = walk->context->catalog != NULL ? element_of_name(walk, name) : NULL;
+    return type != NULL ? type->oid : TYPE_UNSURE;
+}
+
+void walk_assignment(struct walk *walk, Node *value, uint32_t from, uint32_t type)
+{
+    if (walk->failed || !has_casts(walk))
+        return;
+    if (value != NULL) {
+        casts_of_value(walk, value, type, CAST_ASSIGNMENT, -1);
+        return;
+    }
+    casts_between(walk, from, type, CAST_ASSIGNMENT, -1);
+    cast_to_length(walk, type, -1);
 }
 
 /* SET (a, b) = (1, 2): the one of these; NULL if they are not written. */

@@ -111,7 +111,7 @@ static bool is_polymorphic(uint32_t type)
            type == TYPE_ANYENUM || type == TYPE_ANYRANGE || type == TYPE_ANYMULTIRANGE;
 }
 
-static bool is_compatible(uint32_t type)
+bool type_is_compatible(uint32_t type)
 {
     return type == TYPE_ANYCOMPATIBLE || type == TYPE_ANYCOMPATIBLEARRAY ||
            type == TYPE_ANYCOMPATIBLENONARRAY || type == TYPE_ANYCOMPATIBLERANGE ||
@@ -136,7 +136,7 @@ static enum fit fit_of(const struct contest *contest, const struct overload *ove
     bool polymorphic = false;
     for (size_t i = 0; i < contest->count && fit != FITS_NOT; i++) {
         uint32_t declared = overload->types[i];
-        if (is_compatible(declared))
+        if (type_is_compatible(declared))
             worsen(&fit, fit_compatible(contest, declared, i));
         else if (is_polymorphic(declared))
             fit_polymorphic(contest, declared, i, &agreement);

@@ -295,8 +295,8 @@ void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree)
             type = 0;
             is_scalar = false;
         } else if (IsA(node, A_Indices)) {
-            expression(walk, scope, ((A_Indices *)node)->lidx);
-            expression(walk, scope, ((A_Indices *)node)->uidx);
+            value_for(walk, scope, ((A_Indices *)node)->lidx, TYPE_INT4);
+            value_for(walk, scope, ((A_Indices *)node)->uidx, TYPE_INT4);
             row = NULL;
             type = 0;
         } else if (!IsA(node, A_Star)) {

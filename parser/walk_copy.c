@@ -97,7 +97,7 @@ void walk_copy(struct walk *walk, Node *node)
     else
         copy_query(walk, copy);
     if (copy->whereClause != NULL)
-        walk_expression(walk, copy->whereClause, relation);
+        walk_condition(walk, copy->whereClause, relation);
     if (copy->filename == NULL && !copy->is_program)
         walk->shape->kind = copy->is_from ? STATEMENT_COPY_IN : STATEMENT_COPY_OUT;
     else

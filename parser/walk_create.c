@@ -102,7 +102,7 @@ void walk_create_index(struct walk *walk, Node *node)
     storage_options(walk, statement->options);
     index_elements(walk, draft, statement->indexParams);
     index_elements(walk, draft, statement->indexIncludingParams);
-    draft_expression(walk, draft, statement->whereClause);
+    draft_condition(walk, draft, statement->whereClause);
 }
 
 void walk_create_statistics(struct walk *walk, Node *node)
@@ -172,7 +172,7 @@ void walk_create_trigger(struct walk *walk, Node *node)
     strings_only(walk, statement->args);
     strings_only(walk, statement->columns);
     call_named(walk, statement->funcname, 0);
-    draft_expression(walk, draft_new(walk, &target), statement->whenClause);
+    draft_condition(walk, draft_new(walk, &target), statement->whenClause);
     if (statement->constrrel != NULL) {
         target = target_relation(walk, statement->constrrel);
         act(walk, VERB_ALTER, &target)->lock = LOCK_ACCESS_SHARE;
@@ -195,8 +195,8 @@ static void policy_expressions(struct walk *walk, const struct target *target, N
 {
     struct draft *draft = draft_new(walk, target);
 
-    draft_expression(walk, draft, qual);
-    draft_expression(walk, draft, with_check);
+    draft_condition(walk, draft, qual);
+    draft_condition(walk, draft, with_check);
 }
 
 void walk_create_policy(struct walk *walk, Node *node)

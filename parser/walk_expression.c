@@ -32,6 +32,24 @@ void operand(struct walk *walk, struct scope *scope, Node *node)
     value_use(walk, node);
 }
 
+void value_for(struct walk *walk, struct scope *scope, Node *node, uint32_t type)
+{
+    expression(walk, scope, node);
+    casts_of_value(walk, node, type, CAST_ASSIGNMENT, -1);
+}
+
+void condition(struct walk *walk, struct scope *scope, Node *node)
+{
+    value_for(walk, scope, node, TYPE_BOOL);
+}
+
+static void conditions(struct walk *walk, struct scope *scope, List *nodes)
+{
+    ListCell *cell;
+    foreach (cell, nodes)
+        condition(walk, scope, lfirst(cell));
+}
+
 /* --- operators ------------------------------------------------------------------------------ */
 
 static void operator_expression(struct walk *walk, struct scope *scope, A_Expr *tree)
@@ -42,6 +60,7 @@ static void operator_expression(struct walk *walk, struct scope *scope, A_Expr *
         walk_unknown(walk, "operator expression", (int)tree->kind, tree->location);
     else
         operators_of_expression(walk, tree);
+    casts_of_expression(walk, tree);
 }
 
 static void sublink(struct walk *walk, struct scope *scope, SubLink *tree)
@@ -52,14 +71,32 @@ static void sublink(struct walk *walk, struct scope *scope, SubLink *tree)
     *walk_seen(walk, (uintptr_t)tree, (struct text){0}, (struct text){0}, &fresh) =
         (uintptr_t)result.columns;
     operators_of_sublink(walk, tree);
+    casts_of_sublink(walk, tree);
+}
+
+/* What is compared, or a condition. */
+static void case_when(struct walk *walk, struct scope *scope, CaseWhen *when, bool is_compared)
+{
+    if (!IsA(when, CaseWhen)) {
+        walk_unknown(walk, "CASE", (int)nodeTag(when), -1);
+        return;
+    }
+    if (is_compared)
+        operand(walk, scope, (Node *)when->expr);
+    else
+        condition(walk, scope, (Node *)when->expr);
+    operand(walk, scope, (Node *)when->result);
 }
 
 static void case_expression(struct walk *walk, struct scope *scope, CaseExpr *tree)
 {
+    ListCell *cell;
     operand(walk, scope, (Node *)tree->arg);
-    expressions(walk, scope, tree->args);
+    foreach (cell, tree->args)
+        case_when(walk, scope, lfirst(cell), tree->arg != NULL);
     operand(walk, scope, (Node *)tree->defresult);
     operators_of_case(walk, tree);
+    casts_of_case(walk, tree);
 }
 
 /* --- the rest ------------------------------------------------------------------------------- */
@@ -71,6 +108,11 @@ static void parameter(struct walk *walk, ParamRef *tree)
                   tree->number);
     else if (tree->number > walk->shape->parameter_max)
         walk->shape->parameter_max = (uint16_t)tree->number;
+    bool fresh;
+    walk_seen(walk, seen_owner(SEEN_PARAMETER, (size_t)tree->number), (struct text){0},
+              (struct text){0}, &fresh);
+    if (!fresh && type_of_argument(walk, (Node *)tree) == TYPE_UNSURE)
+        walk->parameter_again = true;
 }
 
 static void xml_expression(struct walk *walk, struct scope *scope, XmlExpr *tree)
@@ -108,8 +150,10 @@ void window_definition(struct walk *walk, struct scope *scope, WindowDef *window
         return;
     expressions(walk, scope, window->partitionClause);
     sort_clause(walk, scope, window->orderClause, NULL);
-    expression(walk, scope, window->startOffset);
-    expression(walk, scope, window->endOffset);
+    value_for(walk, scope, window->startOffset, TYPE_INT8);
+    value_for(walk, scope, window->endOffset, TYPE_INT8);
+    value_use(walk, window->startOffset);
+    value_use(walk, window->endOffset);
 }
 
 static bool level_has_column(struct walk *walk, const struct scope *scope, struct text name)
@@ -204,22 +248,25 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
         operator_expression(walk, scope, (A_Expr *)node);
         break;
     case T_BoolExpr:
-        expressions(walk, scope, ((BoolExpr *)node)->args);
+        conditions(walk, scope, ((BoolExpr *)node)->args);
         break;
     case T_CollateClause:
         expression(walk, scope, ((CollateClause *)node)->arg);
         break;
     case T_A_ArrayExpr:
         operands(walk, scope, ((A_ArrayExpr *)node)->elements);
+        casts_of_choice(walk, ((A_ArrayExpr *)node)->elements, -1);
         break;
     case T_RowExpr:
         operands(walk, scope, ((RowExpr *)node)->args);
         break;
     case T_CoalesceExpr:
         operands(walk, scope, ((CoalesceExpr *)node)->args);
+        casts_of_choice(walk, ((CoalesceExpr *)node)->args, -1);
         break;
     case T_MinMaxExpr:
         operands(walk, scope, ((MinMaxExpr *)node)->args);
+        casts_of_choice(walk, ((MinMaxExpr *)node)->args, -1);
         break;
     case T_GroupingFunc:
         expressions(walk, scope, ((GroupingFunc *)node)->args);
@@ -228,7 +275,7 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
         expression(walk, scope, (Node *)((NullTest *)node)->arg);
         break;
     case T_BooleanTest:
-        expression(walk, scope, (Node *)((BooleanTest *)node)->arg);
+        condition(walk, scope, (Node *)((BooleanTest *)node)->arg);
         break;
     case T_NamedArgExpr:
         operand(walk, scope, (Node *)((NamedArgExpr *)node)->arg);
@@ -239,10 +286,6 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
     case T_MultiAssignRef: /* its columns share one source */
         if (!is_repeated_source(node))
             expression(walk, scope, ((MultiAssignRef *)node)->source);
-        break;
-    case T_CaseWhen:
-        operand(walk, scope, (Node *)((CaseWhen *)node)->expr);
-        operand(walk, scope, (Node *)((CaseWhen *)node)->result);
         break;
     case T_XmlSerialize:
         expression(walk, scope, ((XmlSerialize *)node)->expr);
@@ -291,6 +334,12 @@ void walk_expression(struct walk *walk, Node *node, const struct relation *relat
     walk->inside_write = true;
     expression(walk, &scope, node);
     walk->inside_write = inside_write;
+}
+
+void walk_condition(struct walk *walk, Node *node, const struct relation *relation)
+{
+    walk_expression(walk, node, relation);
+    walk_assignment(walk, node, TYPE_LITERAL, TYPE_BOOL);
 }
 
 void walk_expressions(struct walk *walk, List *list, const struct relation *relation)

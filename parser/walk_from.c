@@ -87,8 +87,10 @@ static struct entry sample_entry(struct walk *walk, struct scope *scope, RangeTa
                     strcmp(strVal(linitial(sample->method)), "pg_catalog") == 0);
     if (!builtin || (strcmp(method, "system") != 0 && strcmp(method, "bernoulli") != 0))
         walk_call(walk, sample->method, 1, sample->location);
-    expressions(walk, scope, sample->args);
-    expression(walk, scope, sample->repeatable);
+    ListCell *cell;
+    foreach (cell, sample->args)
+        value_for(walk, scope, lfirst(cell), TYPE_FLOAT4);
+    value_for(walk, scope, sample->repeatable, TYPE_FLOAT8);
     return entry;
 }
 
@@ -292,6 +294,11 @@ static void merge_column(struct walk *walk, const struct item *left, const struc
                        : TYPE_UNSURE;
     merged->row = first != NULL ? first->row : NULL;
     operator_joins(walk, left_type, right_type);
+    if (left_type != right_type || left_type == TYPE_UNSURE) {
+        casts_of_values(walk, left_type, -1);
+        casts_of_values(walk, right_type, -1);
+        casts_in_common(walk, left_type, right_type, -1);
+    }
 }
 
 /* The columns that USING or NATURAL merges; reads them on both sides. */
@@ -361,7 +368,7 @@ static void join_condition(struct walk *walk, struct scope *scope, JoinExpr *joi
 {
     struct item_list saved = scope->items;
     scope->items = *visible;
-    expression(walk, scope, join->quals);
+    condition(walk, scope, join->quals);
     scope->items = saved;
 }
 

@@ -54,6 +54,7 @@ static void list_function(struct walk *walk, struct text schema, struct text nam
 
 void call_user_function(struct walk *walk, const struct function *function, int location)
 {
+    walk->users_values = true;
     struct object object = {OBJECT_NAME, function->schema, function->name};
     list_function(walk, function->schema, function->name);
     call_action(walk, object, (struct text){0}, location);
@@ -165,6 +166,7 @@ bool schema_is_searched(struct walk *walk, struct text schema)
 /* Code of the agent's own: nothing is known of it but its name. */
 static void call_makeable(struct walk *walk, struct text schema, struct text name, int location)
 {
+    walk->users_values = true;
     struct object object = {OBJECT_NAME, schema, arena_text(walk->arena, name)};
     size_t index = call_action(walk, object, (struct text){0}, location);
     walk->actions[index].candidate = true;
@@ -193,14 +195,22 @@ struct users_called {
     bool sure; /* nothing else can be meant, whatever the agent makes */
 };
 
-/* What the arguments of a user function become. */
+/* What the arguments of a user function become; named ones may be any of its parameters. */
 static void casts_of_arguments(struct walk *walk, const struct function *function,
-                               const struct argument_types *types, int location)
+                               const FuncCall *tree, const struct argument_types *types,
+                               int location)
 {
-    for (size_t i = 0; i < types->count && i < function->argument_count; i++)
-        if (function->argument_types != NULL && types->types[i] != TYPE_UNSURE)
-            casts_between(walk, types->types[i], function->argument_types[i], CAST_IMPLICIT,
-                          location);
+    if (function->argument_types == NULL || function->argument_count == 0 || tree == NULL)
+        return;
+    size_t count = (size_t)list_length(tree->args);
+    for (size_t i = 0; i < count; i++) {
+        Node *node = list_nth(tree->args, (int)i);
+        size_t last = (size_t)function->argument_count - 1;
+        if (types->known)
+            casts_of_argument(walk, node, function->argument_types[i < last ? i : last], location);
+        for (size_t j = 0; !types->known && j <= last && walk_spend(walk, 1); j++)
+            casts_of_argument(walk, node, function->argument_types[j], location);
+    }
 }
 
 /* Calls each user function that the name can mean; *named counts those of the name, fitting or not.
@@ -229,8 +239,8 @@ static struct users_called call_users(struct walk *walk, const struct named_call
                                        function_is_reached(walk, &functions[i], &types));
         if (!reached)
             continue;
+        casts_of_arguments(walk, &functions[i], call->tree, &types, call->location);
         call_user_function(walk, &functions[i], call->location);
-        casts_of_arguments(walk, &functions[i], &types, call->location);
         called++;
     }
     return (struct users_called){called, chosen};
@@ -247,6 +257,7 @@ static struct builtin_function builtin_named(const struct named_call *call)
 
 static void call_unknown(struct walk *walk, const struct named_call *call)
 {
+    walk->users_values = true;
     struct object object = {OBJECT_NAME, arena_text(walk->arena, call->schema),
                             arena_text(walk->arena, call->name)};
     if (object.schema.size == 0 && walk->context->search_path_count > 0)
@@ -373,7 +384,10 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
     if (tree->func_variadic)
         call.argument_count = -1;
     sort_clause(walk, scope, tree->agg_order, NULL);
-    expression(walk, scope, tree->agg_filter);
+    ListCell *cell;
+    foreach (cell, tree->agg_within_group ? tree->agg_order : NIL)
+        value_use(walk, ((SortBy *)lfirst(cell))->node);
+    condition(walk, scope, tree->agg_filter);
     window_definition(walk, scope, tree->over);
     bool built_in = call.schema.size == 0 || text_is(call.schema, "pg_catalog");
     if (built_in && function_by_argument(walk, scope, call.name, tree->args, tree->location)) {
@@ -387,6 +401,7 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
         return;
     }
     operands(walk, scope, tree->args);
+    casts_of_call(walk, tree);
     call.tree = tree;
     call_named(walk, &call);
     if (built_in)

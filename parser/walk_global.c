@@ -315,7 +315,7 @@ static size_t published_table(struct walk *walk, PublicationTable *table)
     if (table->whereClause == NULL)
         return 0;
     draft = draft_new(walk, &target);
-    draft_expression(walk, draft, table->whereClause);
+    draft_condition(walk, draft, table->whereClause);
     return draft->count;
 }
 

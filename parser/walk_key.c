@@ -10,8 +10,6 @@
 enum {
     TYPE_INT2 = 21,
     TYPE_OID = 26,
-    TYPE_FLOAT4 = 700,
-    TYPE_FLOAT8 = 701,
     TYPE_VARCHAR = 1043,
 };
 

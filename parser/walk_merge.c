@@ -44,7 +44,7 @@ static void conflict_target(struct walk *walk, struct scope *scope, struct item 
     ListCell *cell;
     foreach (cell, infer->indexElems)
         conflict_element(walk, scope, target, lfirst(cell));
-    expression(walk, scope, infer->whereClause);
+    condition(walk, scope, infer->whereClause);
     if (infer->conname != NULL)
         conflict_constraint(walk, target, infer->conname);
 }
@@ -75,7 +75,7 @@ void write_on_conflict(struct walk *walk, struct scope *scope, struct item *targ
     item_list_add(walk, &scope->items, target);
     item_list_add(walk, &scope->items, excluded_row(walk, target));
     write_columns(walk, scope, target, index, tree->targetList);
-    expression(walk, scope, tree->whereClause);
+    condition(walk, scope, tree->whereClause);
     scope->items = visible;
     struct action *action = &walk->actions[index];
     bool rules = target->relation == NULL || target->relation->has_rules;
@@ -113,7 +113,7 @@ static void merge_when(struct walk *walk, struct scope *scope, struct item *targ
         return;
     }
     target->relation_visible = target->columns_visible = when->matched;
-    expression(walk, scope, when->condition);
+    condition(walk, scope, when->condition);
     switch (when->commandType) {
     case CMD_INSERT:
         merge_write(walk, scope, target, VERB_INSERT, when);
@@ -144,7 +144,7 @@ struct query_result write_merge(struct walk *walk, struct scope *scope, MergeStm
     target->lateral_only = true;
     from_clause(walk, scope, &from);
     target->lateral_only = false;
-    expression(walk, scope, tree->joinCondition);
+    condition(walk, scope, tree->joinCondition);
     ListCell *cell;
     foreach (cell, tree->mergeWhenClauses)
         merge_when(walk, scope, target, lfirst(cell));

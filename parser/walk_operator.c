@@ -32,7 +32,8 @@ static void add_operands(struct walk *walk, struct operand_list *list,
 {
     struct operands *place = arena_push(walk->arena, (void **)&list->items, &list->count,
                                         &list->capacity, sizeof *place);
-    *place = (struct operands){.types = *types};
+    *place = (struct operands){
+        .types = *types, .left_value = types->left, .right_value = types->right};
 }
 
 static void add_types(struct walk *walk, struct operand_list *list, uint32_t left, uint32_t right)
@@ -46,12 +47,20 @@ static bool is_row(Node *node)
     return node != NULL && IsA(node, RowExpr);
 }
 
+static uint32_t for_casts(uint32_t type, const Node *node)
+{
+    return type == TYPE_UNSURE && is_without_type(node) ? TYPE_LITERAL : type;
+}
+
 static void add_values(struct walk *walk, struct operand_list *list, Node *left, Node *right)
 {
     const struct operand_types types = {.prefix = left == NULL,
                                         .left = type_of_argument(walk, left),
                                         .right = type_of_argument(walk, right)};
     add_operands(walk, list, &types);
+    struct operands *added = &list->items[list->count - 1];
+    added->left_value = left != NULL ? for_casts(types.left, left) : TYPE_LITERAL;
+    added->right_value = for_casts(types.right, right);
 }
 
 /* (a, b) = (SELECT …); false if its columns are not as many. */
@@ -121,6 +130,8 @@ static struct operand_list operands_of(struct walk *walk, A_Expr *tree)
     case AEXPR_OP_ALL:
         add_types(walk, &list, type_of_argument(walk, tree->lexpr),
                   type_of_elements(walk, tree->rexpr));
+        list.items[0].left_value = for_casts(list.items[0].types.left, tree->lexpr);
+        list.items[0].right_value = for_casts(list.items[0].types.right, tree->rexpr);
         break;
     case AEXPR_IN:
         add_pairs(walk, &list, tree->lexpr, tree->rexpr);
@@ -187,16 +198,33 @@ static bool choose_operators(struct walk *walk, const struct named_operator *nam
     return sure && !walk->failed;
 }
 
+static bool pair_reaches(struct walk *walk, const struct operator* op, const struct operands *pair)
+{
+    return pair->chosen ? pair->by.of_user && pair->by.function == op->function
+                        : operator_is_reached(walk, op, &pair->types);
+}
+
 static bool is_reached(struct walk *walk, const struct operator* op,
                        const struct operand_list *list)
 {
-    for (size_t i = 0; i < list->count && walk_spend(walk, 1); i++) {
-        const struct operands *pair = &list->items[i];
-        if (pair->chosen ? pair->by.of_user && pair->by.function == op->function
-                         : operator_is_reached(walk, op, &pair->types))
+    for (size_t i = 0; i < list->count && walk_spend(walk, 1); i++)
+        if (pair_reaches(walk, op, &list->items[i]))
             return true;
-    }
     return list->count == 0 || walk->failed;
+}
+
+/* What the operands of a user's operator become. */
+static void casts_of_operands(struct walk *walk, const struct operator* op,
+                              const struct operand_list *list, int location)
+{
+    for (size_t i = 0; i < list->count && has_casts(walk) && walk_spend(walk, 1); i++) {
+        const struct operands *pair = &list->items[i];
+        if (!pair_reaches(walk, op, pair))
+            continue;
+        if (op->left != 0)
+            casts_between(walk, pair->left_value, op->left, CAST_IMPLICIT, location);
+        casts_between(walk, pair->right_value, op->right, CAST_IMPLICIT, location);
+    }
 }
 
 /* Calls the functions of the user operators that can be meant; how many there are. */
@@ -212,8 +240,10 @@ static size_t user_operators(struct walk *walk, const struct named_operator *nam
         if (!is_meant(walk, named, &operators[i]) || !is_reached(walk, &operators[i], list))
             continue;
         found++;
-        if (call)
-            call_function_oid(walk, operators[i].function, named->location);
+        if (!call)
+            continue;
+        casts_of_operands(walk, &operators[i], list, named->location);
+        call_function_oid(walk, operators[i].function, named->location);
     }
     return found;
 }

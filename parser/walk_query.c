@@ -276,8 +276,8 @@ static struct query_result plain_select(struct walk *walk, struct scope *scope, 
         walk_into(walk, tree->intoClause);
     from_clause(walk, scope, tree->fromClause);
     target_list(walk, scope, tree->targetList, result.columns);
-    expression(walk, scope, tree->whereClause);
-    expression(walk, scope, tree->havingClause);
+    condition(walk, scope, tree->whereClause);
+    condition(walk, scope, tree->havingClause);
     sort_clause(walk, scope, tree->sortClause, result.columns);
     group_clause(walk, scope, tree->groupClause, result.columns);
     distinct_clause(walk, scope, tree->distinctClause, result.columns);
@@ -292,12 +292,18 @@ static struct query_result values_select(struct walk *walk, struct scope *scope,
 {
     struct query_result result = {.columns = item_new(walk, (struct text){0}), .cut = true};
     expressions(walk, scope, tree->valuesLists);
+    casts_of_rows(walk, tree->valuesLists);
     int count = list_length(linitial(tree->valuesLists));
     for (int i = 0; i < count; i++)
         item_add_column(walk, result.columns, arena_printf(walk->arena, "column%d", i + 1))->type =
             type_of_values(walk, tree->valuesLists, i);
     sort_clause(walk, scope, tree->sortClause, result.columns);
     return result;
+}
+
+static uint32_t type_given(const struct item_column *column)
+{
+    return column->literal ? TYPE_LITERAL : column->type;
 }
 
 /* The type of a set operation's column; call it before `left` is changed. */
@@ -309,8 +315,7 @@ static uint32_t type_of_both(const struct walk *walk, const struct query_result 
         return TYPE_UNSURE;
     const struct item_column *first = &left->columns->columns[at];
     const struct item_column *second = &right->columns->columns[at];
-    return type_in_common(walk, first->literal ? TYPE_LITERAL : first->type,
-                          second->literal ? TYPE_LITERAL : second->type);
+    return type_in_common(walk, type_given(first), type_given(second));
 }
 
 static struct query_result set_operation(struct walk *walk, struct scope *scope, SelectStmt *tree,
@@ -322,10 +327,12 @@ static struct query_result set_operation(struct walk *walk, struct scope *scope,
     struct query_result right = query(walk, scope, (Node *)tree->rarg, NULL);
     struct query_result result = {.columns = left.columns, .cut = left.cut && right.cut};
     for (size_t i = 0; i < right.columns->column_count; i++)
-        casts_of_values(walk, right.columns->columns[i].type, -1);
+        casts_of_values(walk, type_given(&right.columns->columns[i]), -1);
     for (size_t i = 0; i < result.columns->column_count; i++) {
         struct item_column *column = &result.columns->columns[i];
-        casts_of_values(walk, column->type, -1);
+        casts_of_values(walk, type_given(column), -1);
+        if (i < right.columns->column_count)
+            casts_in_common(walk, type_given(column), type_given(&right.columns->columns[i]), -1);
         column->type = type_of_both(walk, &left, &right, i);
         column->literal = false;
         column->row = NULL;
@@ -347,8 +354,8 @@ static struct query_result select_query(struct walk *walk, struct scope *outer, 
         result = values_select(walk, &scope, tree);
     else
         result = plain_select(walk, &scope, tree);
-    expression(walk, &scope, tree->limitOffset);
-    expression(walk, &scope, tree->limitCount);
+    value_for(walk, &scope, tree->limitOffset, TYPE_INT8);
+    value_for(walk, &scope, tree->limitCount, TYPE_INT8);
     result.cut = result.cut || is_limit(tree->limitCount);
     locking_clause(walk, &scope, tree->lockingClause);
     return result;

@@ -162,6 +162,7 @@ struct item *item_of_relation(struct walk *walk, const struct named *named, stru
     const struct relation *relation = named->relation;
     struct item *item = item_new(walk, name);
     item->is_relation = true;
+    relation_met(walk, named);
     item->object = named->object;
     item->relation = relation;
     item->unresolved = named->unresolved;

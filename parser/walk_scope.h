@@ -145,6 +145,7 @@ enum seen_kind {
     SEEN_VIEW_WRITE, /* relation that a write to a view or its lock reaches */
     SEEN_AMBIGUOUS,  /* object that a name means, or others */
     SEEN_CANDIDATE,  /* action on one of the others */
+    SEEN_PARAMETER,
     SEEN_KINDS = 16,
 };
 
@@ -216,6 +217,11 @@ void expressions(struct walk *walk, struct scope *scope, List *nodes);
 
 /* The same where a value may have to change its type: an operator's or function's argument. */
 void operand(struct walk *walk, struct scope *scope, Node *node);
+
+/* A value that the server makes one of this type, as it does for a column: conditions, LIMIT,
+ * subscripts. */
+void value_for(struct walk *walk, struct scope *scope, Node *node, uint32_t type);
+void condition(struct walk *walk, struct scope *scope, Node *node);
 void operands(struct walk *walk, struct scope *scope, List *nodes);
 
 /* SET (a, b, …) = (…): the source hangs on each column; only the first one's counts. */
@@ -273,6 +279,8 @@ enum {
     TYPE_INT8 = 20,
     TYPE_INT4 = 23,
     TYPE_TEXT = 25,
+    TYPE_FLOAT4 = 700,
+    TYPE_FLOAT8 = 701,
     TYPE_DATE = 1082,
     TYPE_TIMESTAMPTZ = 1184,
     TYPE_BIT = 1560,
@@ -368,6 +376,9 @@ struct overload {
     enum fit fit;
 };
 
+/* Is it one of ANYCOMPATIBLE's family? */
+bool type_is_compatible(uint32_t pseudo);
+
 /* The one that the server chooses for arguments of such types; false: it is not sure, or it refuses.
  * `schema`: as it is written, or empty. */
 bool function_chosen(struct walk *walk, struct text schema, struct text name,
@@ -380,6 +391,7 @@ bool operator_chosen(struct walk *walk, struct text schema, struct text name,
 /* Values that an operator is applied to. */
 struct operands {
     struct operand_types types;
+    uint32_t left_value, right_value; /* the same for casts: TYPE_LITERAL where none can be meant */
     bool chosen;        /* it is sure by which operator: */
     struct overload by;
 };
@@ -448,6 +460,23 @@ void casts_of_value(struct walk *walk, Node *node, uint32_t to, enum cast_contex
 void value_use(struct walk *walk, Node *node);
 void casts_of_values(struct walk *walk, uint32_t type, int location);
 
+/* Does anybody's cast run code? */
+bool has_casts(const struct walk *walk);
+bool is_user_type(const struct catalog *catalog, uint32_t oid);
+
+/* The walk goes on with what a relation, a call or a type of a user may give: whole rows of which somebody
+ * made a cast are told by their reference. */
+void relation_met(struct walk *walk, const struct named *named);
+
+/* The type of a value as far as casts go; TYPE_LITERAL: none can be of it. */
+uint32_t type_of_value(struct walk *walk, Node *node);
+
+/* An argument of a user's function that takes values of type `to`. */
+void casts_of_argument(struct walk *walk, Node *node, uint32_t to, int location);
+
+/* Values that have no type until they are used, and those of which no user's cast can be. */
+bool is_without_type(const Node *node);
+
 /* Casts to a built-in type that something may run unseen, of arguments of `types` (NULL: of any). */
 void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t type_count,
               int location);
@@ -455,6 +484,20 @@ void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t
 /* A column takes a value (NULL: of any type). */
 void column_assignment(struct walk *walk, const struct relation *relation, struct text column,
                        Node *value, int location);
+
+/* --- walk_common.c -------------------------------------------------------------------------- */
+
+/* Values that may become one type, as those of COALESCE or both sides of an operator: implicit casts to
+ * the users' types among theirs. */
+void casts_in_common(struct walk *walk, uint32_t first, uint32_t second, int location);
+void casts_of_choice(struct walk *walk, List *nodes, int location);
+void casts_of_case(struct walk *walk, CaseExpr *tree);
+void casts_of_expression(struct walk *walk, A_Expr *tree);
+void casts_of_sublink(struct walk *walk, SubLink *tree);
+void casts_of_rows(struct walk *walk, List *rows);
+
+/* The same for a call of what takes values of any one type (ANYCOMPATIBLE). */
+void casts_of_call(struct walk *walk, const FuncCall *call);
 
 /* --- walk_from.c ---------------------------------------------------------------------------- */
 

@@ -215,6 +215,7 @@ void walk_statement(struct walk *walk, Node *statement)
     default:
         walk_utility(walk, statement);
     }
+    walk_parameters(walk);
     walk_candidates(walk);
     walk_leave(walk);
     if (walk->failed)

@@ -4,6 +4,7 @@
  *
  * Expressions are walked over a draft of the relation, so that names of new columns resolve.
  */
+#include "parser/walk_scope.h"
 #include "parser/walk_utility.h"
 
 #include "proxy/base/limits.h"
@@ -110,6 +111,12 @@ void draft_expression(struct walk *walk, struct draft *draft, Node *expression)
         walk_expression(walk, expression, &draft->relation);
 }
 
+void draft_condition(struct walk *walk, struct draft *draft, Node *expression)
+{
+    draft_expression(walk, draft, expression);
+    walk_assignment(walk, expression, TYPE_LITERAL, TYPE_BOOL);
+}
+
 /* --- constraints ----------------------------------------------------------------------------- */
 
 static bool names_draft(struct walk *walk, const struct draft *draft, RangeVar *range)
@@ -166,7 +173,7 @@ static void exclusion(struct walk *walk, struct draft *draft, const Constraint *
     ListCell *cell;
 
     index_constraint(walk, constraint);
-    draft_expression(walk, draft, constraint->where_clause);
+    draft_condition(walk, draft, constraint->where_clause);
     foreach (cell, constraint->exclusions) {
         List *pair = lfirst(cell);
 
@@ -195,8 +202,10 @@ void table_constraint(struct walk *walk, struct draft *draft, Constraint *constr
         return;
     case CONSTR_DEFAULT:
     case CONSTR_GENERATED:
-    case CONSTR_CHECK:
         draft_expression(walk, draft, constraint->raw_expr);
+        return;
+    case CONSTR_CHECK:
+        draft_condition(walk, draft, constraint->raw_expr);
         return;
     case CONSTR_IDENTITY:
         sequence_options(walk, constraint->options);
@@ -242,6 +251,14 @@ static void column_type(struct walk *walk, TypeName *type)
         walk_type(walk, type);
 }
 
+/* DEFAULT and GENERATED give values of the column's type. */
+static void stored_by_default(struct walk *walk, const ColumnDef *column, const Constraint *constraint)
+{
+    if (constraint->raw_expr != NULL && column->typeName != NULL &&
+        (constraint->contype == CONSTR_DEFAULT || constraint->contype == CONSTR_GENERATED))
+        walk_assignment(walk, constraint->raw_expr, 0, walk_type_oid(walk, column->typeName));
+}
+
 void column_definition(struct walk *walk, struct draft *draft, ColumnDef *column)
 {
     ListCell *cell;
@@ -252,9 +269,14 @@ void column_definition(struct walk *walk, struct draft *draft, ColumnDef *column
     if (column->collClause != NULL)
         strings_only(walk, column->collClause->collname);
     draft_expression(walk, draft, column->raw_default);
+    if (column->raw_default != NULL && column->typeName != NULL)
+        walk_assignment(walk, column->raw_default, 0, walk_type_oid(walk, column->typeName));
     free_options(walk, column->fdwoptions);
-    foreach (cell, column->constraints)
+    foreach (cell, column->constraints) {
         table_constraint(walk, draft, lfirst(cell));
+        if (!walk->failed)
+            stored_by_default(walk, column, lfirst(cell));
+    }
 }
 
 void index_elements(struct walk *walk, struct draft *draft, List *elements)

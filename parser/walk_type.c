@@ -124,6 +124,7 @@ void type_use(struct walk *walk, const struct type *type, int location)
     if (!fresh || !walk_enter(walk))
         return;
     bool builtin = text_is(type->schema, "pg_catalog");
+    walk->users_values = walk->users_values || !builtin;
     if (builtin && reads_names(type->name))
         name_reading_type(walk, type->name, location);
     if (!builtin)

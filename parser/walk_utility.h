@@ -134,6 +134,9 @@ void draft_add_column(struct walk *walk, struct draft *draft, const char *name, 
  * one that does is a select on behalf of a change (PART_READ). */
 void draft_expression(struct walk *walk, struct draft *draft, Node *expression);
 
+/* The same for CHECK, a predicate, a policy. */
+void draft_condition(struct walk *walk, struct draft *draft, Node *expression);
+
 void column_definition(struct walk *walk, struct draft *draft, ColumnDef *column);
 void table_constraint(struct walk *walk, struct draft *draft, Constraint *constraint);
 void partition_bound(struct walk *walk, PartitionBoundSpec *bound);

@@ -179,8 +179,8 @@ static void target_indirection(struct walk *walk, struct scope *scope, List *ind
     foreach (cell, indirections) {
         Node *node = lfirst(cell);
         if (IsA(node, A_Indices)) {
-            expression(walk, scope, ((A_Indices *)node)->lidx);
-            expression(walk, scope, ((A_Indices *)node)->uidx);
+            value_for(walk, scope, ((A_Indices *)node)->lidx, TYPE_INT4);
+            value_for(walk, scope, ((A_Indices *)node)->uidx, TYPE_INT4);
         } else if (!IsA(node, String)) {
             walk_unknown(walk, "assignment target", (int)nodeTag(node), -1);
         }
@@ -242,7 +242,7 @@ static struct query_result update_query(struct walk *walk, struct scope *scope, 
     size_t action = write_action(walk, VERB_UPDATE, target);
     other_relations(walk, scope, target, tree->fromClause);
     write_columns(walk, scope, target, action, tree->targetList);
-    expression(walk, scope, tree->whereClause);
+    condition(walk, scope, tree->whereClause);
     where_strength(walk, scope, target, tree->whereClause, action);
     write_foreign_keys(walk, action);
     struct query_result result = returning(walk, scope, tree->returningList);
@@ -257,7 +257,7 @@ static struct query_result delete_query(struct walk *walk, struct scope *scope, 
     struct item *target = write_target(walk, scope, tree->relation);
     size_t action = write_action(walk, VERB_DELETE, target);
     other_relations(walk, scope, target, tree->usingClause);
-    expression(walk, scope, tree->whereClause);
+    condition(walk, scope, tree->whereClause);
     where_strength(walk, scope, target, tree->whereClause, action);
     write_foreign_keys(walk, action);
     struct query_result result = returning(walk, scope, tree->returningList);

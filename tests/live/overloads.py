@@ -5,6 +5,8 @@ PostgreSQL says which it would choose: the dependencies of an SQL function whose
 chooses a user's, pgwicket must demand `call`: always. Where it chooses only its own, pgwicket should not; how often it
 does is printed and bounded. Both for a path on which pg_catalog comes first and for one on which it comes last.
 
+Casts likewise, in a schema where users' types have implicit and assignment casts with functions, and nothing else is a user's.
+
 The statements come from a seed (PGWICKET_SEED, printed); PGWICKET_LONG makes ten times as many.
 """
 import json
@@ -56,6 +58,27 @@ OPERATORS = [("=", "int", "text"), ("=", "numeric", "int"), ("=", "mood", "text"
 FUNCTIONS = ["lower(varchar)", "lower(word)", "round(int, int)", "round(float8, int)", "count(t)", "count(pair)",
              "gcd(bigint, int)", "gcd(numeric, int)", "abs(text)", "length(int)", "upper(anyarray)", "substr(varchar, int)",
              "concat(text, text)", "now(a int DEFAULT 1)", "sign(VARIADIC int[])", "repeat(text, a int DEFAULT 2)"]
+
+# num has the category of numbers, so that it can be chosen for a COALESCE or a UNION with one.
+CASTS = """
+SET search_path = o;
+CREATE TYPE num;
+CREATE FUNCTION num_in(cstring) RETURNS num LANGUAGE internal IMMUTABLE STRICT AS 'int4in';
+CREATE FUNCTION num_out(num) RETURNS cstring LANGUAGE internal IMMUTABLE STRICT AS 'int4out';
+CREATE TYPE num (INPUT = num_in, OUTPUT = num_out, LIKE = int4, CATEGORY = 'N');
+ALTER TABLE t ADD nu num, ADD nus num[];
+DROP CAST (mood AS int);
+CREATE FUNCTION to_num(int) RETURNS num IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION num_bool(num) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION num_bigint(num) RETURNS bigint IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION num_numeric(num) RETURNS numeric IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION mood_text(mood) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE CAST (int AS num) WITH FUNCTION to_num(int) AS IMPLICIT;
+CREATE CAST (num AS boolean) WITH FUNCTION num_bool(num) AS ASSIGNMENT;
+CREATE CAST (num AS bigint) WITH FUNCTION num_bigint(num) AS ASSIGNMENT;
+CREATE CAST (num AS numeric) WITH FUNCTION num_numeric(num) AS IMPLICIT;
+CREATE CAST (mood AS text) WITH FUNCTION mood_text(mood) AS IMPLICIT;
+"""
 
 CONFIGURATION = """
 listen: {{address: "127.0.0.1:0"}}
@@ -187,6 +210,38 @@ class Generator:
         return f"WITH w (y, z) AS (SELECT {self.leaf(names)}, {self.leaf(names)} FROM o.t) SELECT {self.expression(['y', 'z'], 1)} FROM w"
 
 
+class Casts(Generator):
+    """Places where values become others, mostly of types that have casts."""
+
+    NAMES = "nu nu nu nu i i n m x wo nus b".split()
+
+    def statement(self):
+        self.types = []
+        one = lambda: self.expression(self.NAMES, self.pick(0, 0, 1))
+        column = lambda: self.random.choice(self.NAMES)
+        shape = self.pick(
+            lambda: f"SELECT {self.pick('coalesce', 'greatest', 'nullif')}({column()}, {one()}) FROM o.t",
+            lambda: f"SELECT ARRAY[{column()}, {one()}, {one()}] FROM o.t",
+            lambda: f"SELECT CASE WHEN {one()} THEN {column()} ELSE {one()} END FROM o.t",
+            lambda: f"SELECT CASE {column()} WHEN {one()} THEN 1 END FROM o.t",
+            lambda: f"SELECT {column()} FROM o.t UNION ALL SELECT {one()} FROM o.t",
+            lambda: f"SELECT 1 FROM o.t WHERE {self.pick('', 'NOT ', 'b AND ')}{column()}",
+            lambda: f"SELECT v.* FROM o.t, LATERAL (VALUES ({column()}), ({one()})) v",
+            lambda: f"SELECT {column()} IN ({one()}, {one()}) FROM o.t",
+            lambda: f"SELECT {one()} = ANY (nus) FROM o.t",
+            lambda: f"SELECT {column()} IN (SELECT {one()} FROM o.t) FROM o.t",
+            lambda: f"SELECT ia[{column()}] FROM o.t",
+            lambda: f"SELECT 1 FROM o.t LIMIT (SELECT {column()} FROM o.t)",
+            lambda: f"SELECT count(*) FILTER (WHERE {column()}) FROM o.t",
+            lambda: f"SELECT {column()} IS TRUE FROM o.t",
+            lambda: f"SELECT 1 FROM o.t JOIN o.t2 ON {column()} = {self.pick('t2.i', 't2.x', 't2.m')}".replace(" ON i", " ON t.i").replace(" ON x", " ON t.x").replace(" ON m", " ON t.m"),
+            lambda: f"SELECT 1 FROM (SELECT {column()} AS k FROM o.t) a JOIN (SELECT {one()} AS k FROM o.t) b USING (k)",
+            lambda: f"SELECT {self.pick('array_append(nus, ', 'array_position(nus, ', 'array_remove(nus, ')}{one()}) FROM o.t",
+            lambda: f"SELECT lead({column()}, 1, {one()}) OVER () FROM o.t",
+            lambda: f"SELECT {self.expression(self.NAMES, 2)} FROM o.t")
+        return shape()
+
+
 # For an agent that may make functions and operators in a schema of the path: what pg_catalog has for exactly these types
 # is found first whatever the agent makes, all else is not.
 EXACT = ["i = 1", "i = 3000000000", "x = '1'", "i + 1 > 2", "x || 'b' = 'c'", "lower(x) LIKE 'a%'", "count(*) > 1", "s = i",
@@ -197,16 +252,16 @@ OPEN = ["n = 1", "v = 'a'", "'a' = 'b'", "wo = 'a'", "lower(v) = 'a'", "now() IS
         "x = v", "i = 2.5", "i === 1", "f = i"]
 
 
-def prepare(cursor):
+def prepare(cursor, overloads=True):
     cursor.execute(SCHEMA)
-    for number, (name, left, right) in enumerate(OPERATORS):
+    for number, (name, left, right) in enumerate(OPERATORS if overloads else ()):
         arguments = ", ".join(x for x in (left, right) if x)
         result = "boolean" if name in ("=", "<", ">=", "<=", "~~") else "text"
         cursor.execute(f"CREATE FUNCTION op_{number}({arguments}) RETURNS {result} IMMUTABLE LANGUAGE plpgsql AS "
                        "'BEGIN RETURN NULL; END'")
         cursor.execute(f"CREATE OPERATOR o.{name} (FUNCTION = op_{number}"
                        + (f", LEFTARG = {left}" if left else "") + f", RIGHTARG = {right})")
-    for signature in FUNCTIONS:
+    for signature in FUNCTIONS if overloads else ():
         cursor.execute(f"CREATE FUNCTION {signature} RETURNS text IMMUTABLE LANGUAGE sql AS 'SELECT NULL::text'")
     cursor.execute(ORACLE)
     cursor.execute("GRANT USAGE ON SCHEMA o TO agent; GRANT ALL ON ALL TABLES IN SCHEMA o TO agent")
@@ -223,8 +278,8 @@ def verdicts(upstream, agent, lines):
         return [json.loads(line) for line in result.stdout.splitlines()]
 
 
-def compare(database, agent, path):
-    generator = Generator(SEED)
+def compare(database, agent, path, kind=Generator):
+    generator = kind(SEED)
     made = []
     for _ in range(COUNT):
         sql = generator.statement()
@@ -266,6 +321,14 @@ def test_what_the_server_would_choose_needs_call():
             prepare(owner.cursor())
         share = compare(database, "last", "o")
         check(share < STRICTER_SHARE, f"{share:.0%} of what the server takes from pg_catalog is rejected")
+
+
+def test_casts_of_users_need_call_wherever_they_run():
+    with Database() as database:
+        with psycopg2.connect(database.superuser) as owner:
+            prepare(owner.cursor(), overloads=False)
+            owner.cursor().execute(CASTS)
+        compare(database, "last", "o", Casts)
 
 
 def test_a_schema_before_pg_catalog_wins_where_both_fit_exactly():

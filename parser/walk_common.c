@@ -1,0 +1,200 @@
+/*
+ * walk_common.c - casts of users to a type that several values have in common.
+ *
+ * The values of COALESCE, CASE, UNION, VALUES, IN, … and both sides of an operator may all become
+ * what one of them is. Casts from users' types are counted where a value is used at all
+ * (walk_cast.c); here are those to a user's type from any other of the values, whichever of them
+ * the server would prefer.
+ */
+#include "parser/walk_scope.h"
+
+/* The types of values that meet, each once. */
+struct meeting {
+    uint32_t *types;
+    size_t count, capacity;
+    bool several_unsure;
+};
+
+static void add_type(struct walk *walk, struct meeting *meeting, uint32_t type)
+{
+    if (type == TYPE_LITERAL || !walk_spend(walk, meeting->count + 1))
+        return;
+    for (size_t i = 0; i < meeting->count; i++) {
+        if (meeting->types[i] != type)
+            continue;
+        meeting->several_unsure = meeting->several_unsure || type == TYPE_UNSURE;
+        return;
+    }
+    *(uint32_t *)arena_push(walk->arena, (void **)&meeting->types, &meeting->count,
+                            &meeting->capacity, sizeof type) = type;
+}
+
+/* A query's columns, a row's fields, or one value. */
+static void add_node(struct walk *walk, struct meeting *meeting, Node *node)
+{
+    ListCell *cell;
+    const struct item *columns =
+        node != NULL && IsA(node, SubLink) && ((SubLink *)node)->subLinkType == EXPR_SUBLINK
+            ? sublink_columns(walk, (SubLink *)node)
+            : NULL;
+    if (node == NULL || !walk_enter(walk))
+        return;
+    if (IsA(node, List) || IsA(node, RowExpr))
+        foreach (cell, IsA(node, List) ? (List *)node : ((RowExpr *)node)->args)
+            add_node(walk, meeting, lfirst(cell));
+    else if (columns != NULL && columns->column_count > 1)
+        for (size_t i = 0; i < columns->column_count; i++)
+            add_type(walk, meeting,
+                     columns->columns[i].literal ? TYPE_LITERAL : columns->columns[i].type);
+    else
+        add_type(walk, meeting, type_of_value(walk, node));
+    walk_leave(walk);
+}
+
+static void casts_of_meeting(struct walk *walk, const struct meeting *meeting, int location)
+{
+    for (size_t to = 0; to < meeting->count; to++) {
+        uint32_t target = meeting->types[to];
+        if (target != TYPE_UNSURE && !is_user_type(walk->context->catalog, target))
+            continue;
+        for (size_t from = 0; from < meeting->count && walk_spend(walk, 1); from++)
+            if (from != to || (target == TYPE_UNSURE && meeting->several_unsure))
+                casts_between(walk, meeting->types[from], target, CAST_IMPLICIT, location);
+    }
+}
+
+void casts_in_common(struct walk *walk, uint32_t first, uint32_t second, int location)
+{
+    struct meeting meeting = {0};
+    if (!has_casts(walk))
+        return;
+    add_type(walk, &meeting, first);
+    add_type(walk, &meeting, second);
+    casts_of_meeting(walk, &meeting, location);
+}
+
+void casts_of_choice(struct walk *walk, List *nodes, int location)
+{
+    struct meeting meeting = {0};
+    if (walk->failed || !has_casts(walk))
+        return;
+    add_node(walk, &meeting, (Node *)nodes);
+    casts_of_meeting(walk, &meeting, location);
+}
+
+void casts_of_case(struct walk *walk, CaseExpr *tree)
+{
+    struct meeting compared = {0}, given = {0};
+    ListCell *cell;
+    if (walk->failed || !has_casts(walk))
+        return;
+    add_node(walk, &compared, (Node *)tree->arg);
+    add_node(walk, &given, (Node *)tree->defresult);
+    foreach (cell, tree->args) {
+        CaseWhen *when = lfirst(cell);
+        add_node(walk, &given, (Node *)when->result);
+        if (tree->arg != NULL)
+            add_node(walk, &compared, (Node *)when->expr);
+    }
+    casts_of_meeting(walk, &compared, tree->location);
+    casts_of_meeting(walk, &given, tree->location);
+}
+
+/* Rows as they are written meet field by field. */
+static void casts_of_pair(struct walk *walk, Node *left, Node *right, int location)
+{
+    struct meeting meeting = {0};
+    bool rows = left != NULL && right != NULL && IsA(left, RowExpr) && IsA(right, RowExpr) &&
+                list_length(((RowExpr *)left)->args) == list_length(((RowExpr *)right)->args);
+    ListCell *first, *second;
+    if (!walk_enter(walk))
+        return;
+    if (rows) {
+        forboth(first, ((RowExpr *)left)->args, second, ((RowExpr *)right)->args)
+            casts_of_pair(walk, lfirst(first), lfirst(second), location);
+    } else {
+        add_node(walk, &meeting, left);
+        add_node(walk, &meeting, right);
+        casts_of_meeting(walk, &meeting, location);
+    }
+    walk_leave(walk);
+}
+
+/* value = ANY (array) */
+static void casts_of_elements(struct walk *walk, A_Expr *tree)
+{
+    struct meeting meeting = {0};
+    bool none = type_of_value(walk, tree->rexpr) == TYPE_LITERAL;
+    add_node(walk, &meeting, tree->lexpr);
+    add_type(walk, &meeting, none ? TYPE_LITERAL : type_of_elements(walk, tree->rexpr));
+    casts_of_meeting(walk, &meeting, tree->location);
+}
+
+void casts_of_expression(struct walk *walk, A_Expr *tree)
+{
+    ListCell *cell;
+    bool list = tree->rexpr != NULL && IsA(tree->rexpr, List);
+    if (walk->failed || !has_casts(walk))
+        return;
+    if (tree->kind == AEXPR_OP_ANY || tree->kind == AEXPR_OP_ALL)
+        casts_of_elements(walk, tree);
+    else if (list && tree->lexpr != NULL && IsA(tree->lexpr, RowExpr))
+        foreach (cell, (List *)tree->rexpr)
+            casts_of_pair(walk, tree->lexpr, lfirst(cell), tree->location);
+    else
+        casts_of_pair(walk, tree->lexpr, tree->rexpr, tree->location);
+}
+
+void casts_of_sublink(struct walk *walk, SubLink *tree)
+{
+    const struct item *columns = sublink_columns(walk, tree);
+    Node *test = tree->testexpr;
+    if (walk->failed || !has_casts(walk) || test == NULL || columns == NULL)
+        return;
+    List *fields = IsA(test, RowExpr) ? ((RowExpr *)test)->args : NIL;
+    bool matched = (size_t)list_length(fields) == columns->column_count;
+    for (size_t i = 0; i < columns->column_count; i++) {
+        struct meeting meeting = {0};
+        add_node(walk, &meeting, matched ? list_nth(fields, (int)i) : test);
+        add_type(walk, &meeting,
+                 columns->columns[i].literal ? TYPE_LITERAL : columns->columns[i].type);
+        casts_of_meeting(walk, &meeting, tree->location);
+    }
+}
+
+void casts_of_rows(struct walk *walk, List *rows)
+{
+    ListCell *cell;
+    if (walk->failed || !has_casts(walk) || list_length(rows) < 2)
+        return;
+    for (int i = 0; i < list_length(linitial(rows)); i++) {
+        struct meeting meeting = {0};
+        foreach (cell, rows)
+            if (list_length(lfirst(cell)) > i)
+                add_node(walk, &meeting, list_nth(lfirst(cell), i));
+        casts_of_meeting(walk, &meeting, -1);
+    }
+}
+
+static bool takes_any_one_type(const struct function *functions, size_t count)
+{
+    for (size_t i = 0; functions != NULL && i < count; i++)
+        for (size_t j = 0; functions[i].argument_types != NULL && j < functions[i].argument_count;
+             j++)
+            if (type_is_compatible(functions[i].argument_types[j]))
+                return true;
+    return false;
+}
+
+void casts_of_call(struct walk *walk, const FuncCall *call)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    struct text name = text_from(strVal(llast(call->funcname)));
+    size_t builtins = 0, users = 0;
+    if (walk->failed || !has_casts(walk))
+        return;
+    const struct function *builtin = catalog_builtin_functions(catalog, name, &builtins);
+    const struct function *user = catalog_functions(catalog, name, &users);
+    if (takes_any_one_type(builtin, builtins) || takes_any_one_type(user, users))
+        casts_of_choice(walk, call->args, call->location);
+}
