@@ -156,6 +156,7 @@ bool is_without_type(const Node *node)
     case T_SetToDefault:
     case T_MultiAssignRef:
     case T_RowExpr:
+    case T_List:
     case T_XmlExpr:
     case T_XmlSerialize:
     case T_GroupingFunc:

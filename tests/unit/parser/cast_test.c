@@ -20,7 +20,7 @@ enum {
     JSONB = 3802,
     TEXT_ARRAY = 1009
 };
-enum { T = 30001, PLAIN, EXT = 31001, MOOD, T_ROW, EXT_ARRAY, CASTS = 32001, LOWER = 33001 };
+enum { T = 30001, PLAIN, EXT = 31001, MOOD, T_ROW, EXT_ARRAY, CASTS = 32001, LOWER = 870, TAKE = 33001 };
 
 static struct catalog *catalog;
 
@@ -54,6 +54,7 @@ static void add_relations(void)
 static void add_types(void)
 {
     static const struct type types[] = {
+        {.oid = 1700, .name = TEXT_INIT("numeric")},
         {.oid = BOOL, .name = TEXT_INIT("bool")},
         {.oid = INT8, .name = TEXT_INIT("int8")},
         {.oid = INT4, .name = TEXT_INIT("int4")},
@@ -108,11 +109,11 @@ static void add_code(void)
                          &(struct cast){casts[i].from, casts[i].to, CASTS + i, casts[i].context});
     }
     add_function(LOWER, TEXT("pg_catalog"), "lower", text, 1, TEXT_OID);
-    add_function(LOWER + 1, TEXT("shop"), "take", exts, 2, INT4);
-    add_function(LOWER + 2, TEXT("shop"), "same", exts, 2, BOOL);
+    add_function(TAKE, TEXT("shop"), "take", exts, 2, INT4);
+    add_function(TAKE + 1, TEXT("shop"), "same", exts, 2, BOOL);
     catalog_add_operator(catalog, &(struct operator){.schema = TEXT("shop"),
                                                      .name = TEXT("==="),
-                                                     .function = LOWER + 2,
+                                                     .function = TAKE + 1,
                                                      .left = EXT,
                                                      .right = EXT,
                                                      .result = BOOL});
