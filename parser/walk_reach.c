@@ -254,6 +254,22 @@ uint32_t result_of_function(struct walk *walk, struct text schema, struct text n
     return types->count != 1 || !type_has_name(walk, name) ? only_result(walk, name) : TYPE_UNSURE;
 }
 
+/* What all built-in operators of the name give, if nobody else has made any. */
+static uint32_t only_operator_result(const struct walk *walk, struct text name)
+{
+    size_t count;
+    const struct catalog *catalog = walk->context->catalog;
+    if (catalog == NULL || overloads_may_change(walk) ||
+        catalog_operators(catalog, name, &count) != NULL)
+        return TYPE_UNSURE;
+    const struct operator* builtins = catalog_builtin_operators(catalog, name, &count);
+    for (size_t i = 1; i < count; i++)
+        if (builtins[i].result != builtins[0].result)
+            return TYPE_UNSURE;
+    const struct type *type = count > 0 ? catalog_type_by_oid(catalog, builtins[0].result) : NULL;
+    return type != NULL && type->kind != 'p' ? type->oid : TYPE_UNSURE;
+}
+
 uint32_t result_of_operator(struct walk *walk, struct text schema, struct text name,
                             const struct operand_types *types)
 {
@@ -261,5 +277,5 @@ uint32_t result_of_operator(struct walk *walk, struct text schema, struct text n
     const uint32_t operands[2] = {types->prefix ? types->right : types->left, types->right};
     return operator_chosen(walk, schema, name, types, &chosen)
                ? result_of(walk, &chosen, operands, types->prefix ? 1 : 2)
-               : TYPE_UNSURE;
+               : only_operator_result(walk, name);
 }

@@ -119,6 +119,13 @@ static void add_code(void)
                                                      .result = BOOL});
 }
 
+static void add_equality(uint32_t type)
+{
+    catalog_add_operator(catalog, &(struct operator){.oid = 96, .schema = TEXT("pg_catalog"), .name = TEXT("="),
+                                                     .function = 65, .left = type, .right = type,
+                                                     .result = BOOL});
+}
+
 static void setup(void)
 {
     catalog = catalog_new();
@@ -127,6 +134,8 @@ static void setup(void)
     add_relations();
     add_types();
     add_code();
+    add_equality(INT4);
+    add_equality(TEXT_OID);
     catalog_seal(catalog, (struct instant){0}, 150000);
 }
 
