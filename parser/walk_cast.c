@@ -27,59 +27,11 @@ static bool is_type_of(const struct catalog *catalog, uint32_t type, uint32_t of
     return true;
 }
 
-void casts_between(struct walk *walk, uint32_t from, uint32_t to, enum cast_context where,
-                   int location)
-{
-    const struct catalog *catalog = walk->context->catalog;
-    size_t count = 0;
-    const struct cast *casts = catalog != NULL && from != TYPE_LITERAL && (from != to || from == 0)
-                                   ? catalog_casts(catalog, &count)
-                                   : NULL;
-    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
-        if (runs_in(casts[i].context, where) && is_type_of(catalog, from, casts[i].source) &&
-            is_type_of(catalog, to, casts[i].target))
-            call_function_oid(walk, casts[i].function, location);
-}
-
-/* A type's own cast fits a value to a length, literals too. */
-static void cast_to_length(struct walk *walk, uint32_t type, int location)
-{
-    size_t count = 0;
-    const struct catalog *catalog = walk->context->catalog;
-    const struct cast *casts = catalog_casts(catalog, &count);
-    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
-        if (casts[i].source == casts[i].target && is_type_of(catalog, type, casts[i].source))
-            call_function_oid(walk, casts[i].function, location);
-}
-
 bool is_user_type(const struct catalog *catalog, uint32_t oid)
 {
     const struct type *type = catalog_type_by_oid(catalog, oid);
     return type == NULL || !text_is(type->schema, "pg_catalog");
 }
-
-void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t type_count,
-              int location)
-{
-    const struct catalog *catalog = walk->context->catalog;
-    size_t count = 0;
-    const struct cast *casts = catalog != NULL ? catalog_casts(catalog, &count) : NULL;
-    const struct type *target =
-        count > 0 ? catalog_type(catalog, TEXT("pg_catalog"), text_from(name)) : NULL;
-    for (size_t i = 0; target != NULL && i < count; i++) {
-        bool given = types == NULL;
-        for (size_t j = 0; j < type_count && !given && walk_spend(walk, 1); j++) {
-            const struct type *type = type_without_domains(catalog, types[j]);
-            bool row = type != NULL && type->kind == 'c';
-            given =
-                types[j] != TYPE_LITERAL && (row || is_type_of(catalog, types[j], casts[i].source));
-        }
-        if (given && casts[i].target == target->oid && is_user_type(catalog, casts[i].source))
-            call_function_oid(walk, casts[i].function, location);
-    }
-}
-
-/* --- of values ------------------------------------------------------------------------------ */
 
 bool has_casts(const struct walk *walk)
 {
@@ -101,23 +53,74 @@ static bool may_have_user_values(const struct walk *walk)
     return found;
 }
 
-static void casts_from_users(struct walk *walk, int location)
+/* Does the server cast such a value so? */
+static bool may_cast(const struct walk *walk, uint32_t from, const struct cast *cast)
 {
+    const struct catalog *catalog = walk->context->catalog;
+    return is_type_of(catalog, from, cast->source) &&
+           (from != TYPE_UNSURE || !is_user_type(catalog, cast->source) ||
+            may_have_user_values(walk));
+}
+
+void casts_between(struct walk *walk, uint32_t from, uint32_t to, enum cast_context where,
+                   int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
     size_t count = 0;
-    const struct cast *casts = catalog_casts(walk->context->catalog, &count);
+    const struct cast *casts = catalog != NULL && from != TYPE_LITERAL && (from != to || from == 0)
+                                   ? catalog_casts(catalog, &count)
+                                   : NULL;
     for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
-        if (casts[i].context == 'i' && is_user_type(walk->context->catalog, casts[i].source))
+        if (runs_in(casts[i].context, where) && may_cast(walk, from, &casts[i]) &&
+            is_type_of(catalog, to, casts[i].target))
             call_function_oid(walk, casts[i].function, location);
 }
 
+/* A type's own cast fits a value to a length, literals too. Of a column that is not known it is left to the
+ * definition of the column, which had it counted. */
+static void cast_to_length(struct walk *walk, uint32_t type, int location)
+{
+    size_t count = 0;
+    const struct catalog *catalog = walk->context->catalog;
+    const struct cast *casts = catalog_casts(catalog, &count);
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
+        if (casts[i].source == casts[i].target && is_type_of(catalog, type, casts[i].source))
+            call_function_oid(walk, casts[i].function, location);
+}
+
+void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t type_count,
+              int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    const struct cast *casts = catalog != NULL ? catalog_casts(catalog, &count) : NULL;
+    const struct type *target =
+        count > 0 ? catalog_type(catalog, TEXT("pg_catalog"), text_from(name)) : NULL;
+    for (size_t i = 0; target != NULL && i < count; i++) {
+        bool given = types == NULL;
+        for (size_t j = 0; j < type_count && !given && walk_spend(walk, 1); j++) {
+            const struct type *type = type_without_domains(catalog, types[j]);
+            bool row = type != NULL && type->kind == 'c';
+            given = types[j] != TYPE_LITERAL && (row || may_cast(walk, types[j], &casts[i]));
+        }
+        if (given && casts[i].target == target->oid && is_user_type(catalog, casts[i].source))
+            call_function_oid(walk, casts[i].function, location);
+    }
+}
+
+/* --- of values ------------------------------------------------------------------------------ */
+
+/* What takes values of users' types is a user's, and has its own casts counted. */
 void casts_of_values(struct walk *walk, uint32_t type, int location)
 {
-    if (type == TYPE_LITERAL || !has_casts(walk))
-        return;
-    if (type == TYPE_UNSURE && may_have_user_values(walk))
-        casts_from_users(walk, location);
-    else if (type != TYPE_UNSURE && is_user_type(walk->context->catalog, type))
-        casts_between(walk, type, TYPE_UNSURE, CAST_IMPLICIT, location);
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    const struct cast *casts =
+        type != TYPE_LITERAL && catalog != NULL ? catalog_casts(catalog, &count) : NULL;
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
+        if (casts[i].context == 'i' && may_cast(walk, type, &casts[i]) &&
+            (is_user_type(catalog, casts[i].source) || !is_user_type(catalog, casts[i].target)))
+            call_function_oid(walk, casts[i].function, location);
 }
 
 void walk_parameters(struct walk *walk)
@@ -137,7 +140,8 @@ void relation_met(struct walk *walk, const struct named *named)
         walk->users_values = is_user_type(walk->context->catalog, relation->columns[i].type);
 }
 
-/* The type of the rows of a table; TYPE_UNSURE if the reference is no such. */
+/* The type of the rows of a table, TYPE_LITERAL if it has none of which there could be a cast;
+ * TYPE_UNSURE if the reference is no such. */
 static uint32_t type_of_whole_row(struct walk *walk, const ColumnRef *reference)
 {
     const struct resolution *resolution = scope_resolution(walk, reference);
@@ -146,10 +150,12 @@ static uint32_t type_of_whole_row(struct walk *walk, const ColumnRef *reference)
     const struct type *type =
         relation != NULL ? catalog_type(walk->context->catalog, relation->schema, relation->name)
                          : NULL;
-    return type != NULL && type->relation == relation->oid ? type->oid : TYPE_UNSURE;
+    if (type != NULL && type->relation == relation->oid)
+        return type->oid;
+    return type == NULL && relation != NULL && resolution->item->listed ? TYPE_LITERAL : TYPE_UNSURE;
 }
 
-bool is_without_type(const Node *node)
+static bool is_without_type(const Node *node)
 {
     switch (nodeTag(node)) {
     case T_ParamRef:
@@ -176,8 +182,15 @@ uint32_t type_of_value(struct walk *walk, Node *node)
     uint32_t type = type_of_argument(walk, node);
     if (type == TYPE_UNSURE && IsA(node, ColumnRef))
         type = type_of_whole_row(walk, (ColumnRef *)node);
-    bool none = type == TYPE_UNSURE && (is_without_type(node) || !may_have_user_values(walk));
-    return none ? TYPE_LITERAL : type;
+    return type == TYPE_UNSURE && is_without_type(node) ? TYPE_LITERAL : type;
+}
+
+/* The row that values of a composite type are; NULL for other types. */
+static const struct relation *row_of_type(const struct catalog *catalog, uint32_t oid)
+{
+    const struct type *type = type_without_domains(catalog, oid);
+    return type != NULL && type->kind == 'c' ? catalog_relation_by_oid(catalog, type->relation)
+                                             : NULL;
 }
 
 void casts_of_argument(struct walk *walk, Node *node, uint32_t to, int location)
@@ -186,12 +199,8 @@ void casts_of_argument(struct walk *walk, Node *node, uint32_t to, int location)
         return;
     if (IsA(node, NamedArgExpr))
         node = (Node *)((NamedArgExpr *)node)->arg;
-    uint32_t type = type_of_value(walk, node);
-    bool builtin = type == TYPE_LITERAL && !is_without_type(node) &&
-                   type_of_argument(walk, node) == TYPE_UNSURE;
-    if (builtin && is_user_type(walk->context->catalog, to))
-        type = TYPE_UNSURE;
-    casts_between(walk, type, to, CAST_IMPLICIT, location);
+    if (!IsA(node, RowExpr) || row_of_type(walk->context->catalog, to) != NULL)
+        casts_of_value(walk, node, to, CAST_IMPLICIT, location);
 }
 
 void value_use(struct walk *walk, Node *node)
@@ -202,14 +211,6 @@ void value_use(struct walk *walk, Node *node)
                    : IsA(node, TypeCast) ? ((TypeCast *)node)->location
                                          : -1;
     casts_of_values(walk, type_of_value(walk, node), location);
-}
-
-/* The row that values of a composite type are; NULL for other types. */
-static const struct relation *row_of_type(const struct catalog *catalog, uint32_t oid)
-{
-    const struct type *type = type_without_domains(catalog, oid);
-    return type != NULL && type->kind == 'c' ? catalog_relation_by_oid(catalog, type->relation)
-                                             : NULL;
 }
 
 /* Fields that are not known become the columns of a row. */
@@ -228,24 +229,35 @@ static void casts_of_fields(struct walk *walk, const struct relation *row, enum 
     walk_leave(walk);
 }
 
+/* Neither a row nor an array as it is written. */
+static void casts_of_single(struct walk *walk, Node *node, uint32_t to, enum cast_context where,
+                            int location)
+{
+    const struct relation *row = row_of_type(walk->context->catalog, to);
+    uint32_t type = type_of_value(walk, node);
+    casts_between(walk, type, to, where, location);
+    if (row != NULL && type == TYPE_UNSURE)
+        casts_of_fields(walk, row, where, location);
+}
+
 void casts_of_value(struct walk *walk, Node *node, uint32_t to, enum cast_context where,
                     int location)
 {
-    const struct catalog *catalog = walk->context->catalog;
     if (node == NULL || !has_casts(walk) || IsA(node, SetToDefault) || !walk_enter(walk))
         return;
-    const struct relation *row = row_of_type(catalog, to);
-    uint32_t type = type_of_argument(walk, node);
+    const struct relation *row = row_of_type(walk->context->catalog, to);
+    ListCell *cell;
     if (row != NULL && IsA(node, RowExpr)) {
         List *fields = ((RowExpr *)node)->args;
         for (size_t i = 0; i < row->column_count && i < (size_t)list_length(fields); i++)
             casts_of_value(walk, list_nth(fields, (int)i), row->columns[i].type, where, location);
-    } else if (type != TYPE_UNSURE || !IsA(node, ParamRef)) {
-        casts_between(walk, type, to, where, location);
-        if (row != NULL && type == TYPE_UNSURE)
-            casts_of_fields(walk, row, where, location);
+    } else if (where == CAST_EXPLICIT && IsA(node, A_ArrayExpr)) {
+        foreach (cell, ((A_ArrayExpr *)node)->elements) /* each by itself */
+            casts_of_value(walk, lfirst(cell), to, where, location);
+    } else {
+        casts_of_single(walk, node, to, where, location);
     }
-    if (where == CAST_ASSIGNMENT)
+    if (where == CAST_ASSIGNMENT && to != TYPE_UNSURE)
         cast_to_length(walk, to, location);
     walk_leave(walk);
 }
@@ -304,16 +316,16 @@ static Node *value_of_several(const MultiAssignRef *reference)
                : NULL;
 }
 
-void column_assignment(struct walk *walk, const struct relation *relation, struct text name,
-                       Node *value, int location)
+void column_assignment(struct walk *walk, const struct item *target, struct text name, Node *value,
+                       int location)
 {
-    const struct column *column = relation != NULL ? relation_column(relation, name) : NULL;
-    if (column == NULL)
-        return;
+    const struct column *column =
+        target->columns_known ? relation_column(target->relation, name) : NULL;
+    uint32_t type = column != NULL ? column->type : TYPE_UNSURE;
     if (value != NULL && IsA(value, MultiAssignRef))
         value = value_of_several((MultiAssignRef *)value);
     if (value == NULL)
-        casts_between(walk, TYPE_UNSURE, column->type, CAST_ASSIGNMENT, location);
+        casts_between(walk, TYPE_UNSURE, type, CAST_ASSIGNMENT, location);
     else
-        casts_of_value(walk, value, column->type, CAST_ASSIGNMENT, location);
+        casts_of_value(walk, value, type, CAST_ASSIGNMENT, location);
 }

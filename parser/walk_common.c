@@ -1,10 +1,9 @@
 /*
  * walk_common.c - casts of users to a type that several values have in common.
  *
- * The values of COALESCE, CASE, UNION, VALUES, IN, … and both sides of an operator may all become
- * what one of them is. Casts from users' types are counted where a value is used at all
- * (walk_cast.c); here are those to a user's type from any other of the values, whichever of them
- * the server would prefer.
+ * The values of COALESCE, CASE, UNION, VALUES, IN, … may all become what one of them is, whichever the
+ * server prefers, and nothing else. So may both sides of an operator and what ANYCOMPATIBLE takes,
+ * besides what is declared (walk_operator.c, walk_function.c).
  */
 #include "parser/walk_scope.h"
 
@@ -53,14 +52,10 @@ static void add_node(struct walk *walk, struct meeting *meeting, Node *node)
 
 static void casts_of_meeting(struct walk *walk, const struct meeting *meeting, int location)
 {
-    for (size_t to = 0; to < meeting->count; to++) {
-        uint32_t target = meeting->types[to];
-        if (target != TYPE_UNSURE && !is_user_type(walk->context->catalog, target))
-            continue;
+    for (size_t to = 0; to < meeting->count; to++)
         for (size_t from = 0; from < meeting->count && walk_spend(walk, 1); from++)
-            if (from != to || (target == TYPE_UNSURE && meeting->several_unsure))
-                casts_between(walk, meeting->types[from], target, CAST_IMPLICIT, location);
-    }
+            if (from != to || (meeting->types[to] == TYPE_UNSURE && meeting->several_unsure))
+                casts_between(walk, meeting->types[from], meeting->types[to], CAST_IMPLICIT, location);
 }
 
 void casts_in_common(struct walk *walk, uint32_t first, uint32_t second, int location)
@@ -186,6 +181,23 @@ static bool takes_any_one_type(const struct function *functions, size_t count)
     return false;
 }
 
+/* Ordered-set aggregates of pg_catalog that are not about a row that could be among the others. */
+static bool takes_no_hypothetical_row(struct text name)
+{
+    return text_is(name, "percentile_cont") || text_is(name, "percentile_disc") ||
+           text_is(name, "mode");
+}
+
+/* The last arguments meet what the rows are ordered by. */
+static void casts_of_hypothetical_row(struct walk *walk, const FuncCall *call)
+{
+    int skipped = list_length(call->args) - list_length(call->agg_order);
+    for (int i = 0; skipped >= 0 && i < list_length(call->agg_order); i++) {
+        SortBy *sort = list_nth(call->agg_order, i);
+        casts_of_pair(walk, list_nth(call->args, skipped + i), sort->node, call->location);
+    }
+}
+
 void casts_of_call(struct walk *walk, const FuncCall *call)
 {
     const struct catalog *catalog = walk->context->catalog;
@@ -193,6 +205,8 @@ void casts_of_call(struct walk *walk, const FuncCall *call)
     size_t builtins = 0, users = 0;
     if (walk->failed || !has_casts(walk))
         return;
+    if (call->agg_within_group && !takes_no_hypothetical_row(name))
+        casts_of_hypothetical_row(walk, call);
     const struct function *builtin = catalog_builtin_functions(catalog, name, &builtins);
     const struct function *user = catalog_functions(catalog, name, &users);
     if (takes_any_one_type(builtin, builtins) || takes_any_one_type(user, users))

@@ -18,20 +18,6 @@ void expressions(struct walk *walk, struct scope *scope, List *nodes)
         expression(walk, scope, lfirst(cell));
 }
 
-/* Expressions whose values may have to change their type. */
-void operands(struct walk *walk, struct scope *scope, List *nodes)
-{
-    ListCell *cell;
-    foreach (cell, nodes)
-        operand(walk, scope, lfirst(cell));
-}
-
-void operand(struct walk *walk, struct scope *scope, Node *node)
-{
-    expression(walk, scope, node);
-    value_use(walk, node);
-}
-
 void value_for(struct walk *walk, struct scope *scope, Node *node, uint32_t type)
 {
     expression(walk, scope, node);
@@ -54,8 +40,8 @@ static void conditions(struct walk *walk, struct scope *scope, List *nodes)
 
 static void operator_expression(struct walk *walk, struct scope *scope, A_Expr *tree)
 {
-    operand(walk, scope, tree->lexpr);
-    operand(walk, scope, tree->rexpr);
+    expression(walk, scope, tree->lexpr);
+    expression(walk, scope, tree->rexpr);
     if (tree->kind > AEXPR_NOT_BETWEEN_SYM)
         walk_unknown(walk, "operator expression", (int)tree->kind, tree->location);
     else
@@ -65,7 +51,7 @@ static void operator_expression(struct walk *walk, struct scope *scope, A_Expr *
 
 static void sublink(struct walk *walk, struct scope *scope, SubLink *tree)
 {
-    operand(walk, scope, tree->testexpr);
+    expression(walk, scope, tree->testexpr);
     struct query_result result = query(walk, scope, tree->subselect, NULL);
     bool fresh;
     *walk_seen(walk, (uintptr_t)tree, (struct text){0}, (struct text){0}, &fresh) =
@@ -82,19 +68,19 @@ static void case_when(struct walk *walk, struct scope *scope, CaseWhen *when, bo
         return;
     }
     if (is_compared)
-        operand(walk, scope, (Node *)when->expr);
+        expression(walk, scope, (Node *)when->expr);
     else
         condition(walk, scope, (Node *)when->expr);
-    operand(walk, scope, (Node *)when->result);
+    expression(walk, scope, (Node *)when->result);
 }
 
 static void case_expression(struct walk *walk, struct scope *scope, CaseExpr *tree)
 {
     ListCell *cell;
-    operand(walk, scope, (Node *)tree->arg);
+    expression(walk, scope, (Node *)tree->arg);
     foreach (cell, tree->args)
         case_when(walk, scope, lfirst(cell), tree->arg != NULL);
-    operand(walk, scope, (Node *)tree->defresult);
+    expression(walk, scope, (Node *)tree->defresult);
     operators_of_case(walk, tree);
     casts_of_case(walk, tree);
 }
@@ -115,10 +101,28 @@ static void parameter(struct walk *walk, ParamRef *tree)
         walk->parameter_again = true;
 }
 
+/* Of the content of elements nothing is asked. */
 static void xml_expression(struct walk *walk, struct scope *scope, XmlExpr *tree)
 {
+    ListCell *cell;
+    bool as_it_is = tree->op == IS_XMLELEMENT || tree->op == IS_XMLFOREST;
+    bool is_text = tree->op == IS_XMLPARSE || tree->op == IS_XMLPI;
     expressions(walk, scope, tree->named_args);
-    expressions(walk, scope, tree->args);
+    foreach (cell, tree->args) {
+        bool is_document = !is_text && cell == list_head(tree->args);
+        uint32_t type = is_document || tree->op == IS_XMLCONCAT ? TYPE_XML : TYPE_TEXT;
+        if (as_it_is)
+            expression(walk, scope, lfirst(cell));
+        else
+            value_for(walk, scope, lfirst(cell), type);
+    }
+}
+
+static void xml_serialize(struct walk *walk, struct scope *scope, XmlSerialize *tree)
+{
+    value_for(walk, scope, tree->expr, TYPE_XML);
+    walk_type(walk, tree->typeName);
+    casts_between(walk, TYPE_TEXT, walk_type_oid(walk, tree->typeName), CAST_IMPLICIT, -1);
 }
 
 void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const struct item *outputs)
@@ -150,10 +154,9 @@ void window_definition(struct walk *walk, struct scope *scope, WindowDef *window
         return;
     expressions(walk, scope, window->partitionClause);
     sort_clause(walk, scope, window->orderClause, NULL);
-    value_for(walk, scope, window->startOffset, TYPE_INT8);
-    value_for(walk, scope, window->endOffset, TYPE_INT8);
-    value_use(walk, window->startOffset);
-    value_use(walk, window->endOffset);
+    uint32_t type = (window->frameOptions & FRAMEOPTION_RANGE) != 0 ? TYPE_UNSURE : TYPE_INT8;
+    value_for(walk, scope, window->startOffset, type);
+    value_for(walk, scope, window->endOffset, type);
 }
 
 static bool level_has_column(struct walk *walk, const struct scope *scope, struct text name)
@@ -227,7 +230,7 @@ static bool special_node(struct walk *walk, struct scope *scope, Node *node)
         xml_expression(walk, scope, (XmlExpr *)node);
         return true;
     case T_List:
-        operands(walk, scope, (List *)node);
+        expressions(walk, scope, (List *)node);
         return true;
     case T_A_Const:
     case T_SQLValueFunction:
@@ -254,18 +257,18 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
         expression(walk, scope, ((CollateClause *)node)->arg);
         break;
     case T_A_ArrayExpr:
-        operands(walk, scope, ((A_ArrayExpr *)node)->elements);
+        expressions(walk, scope, ((A_ArrayExpr *)node)->elements);
         casts_of_choice(walk, ((A_ArrayExpr *)node)->elements, -1);
         break;
     case T_RowExpr:
-        operands(walk, scope, ((RowExpr *)node)->args);
+        expressions(walk, scope, ((RowExpr *)node)->args);
         break;
     case T_CoalesceExpr:
-        operands(walk, scope, ((CoalesceExpr *)node)->args);
+        expressions(walk, scope, ((CoalesceExpr *)node)->args);
         casts_of_choice(walk, ((CoalesceExpr *)node)->args, -1);
         break;
     case T_MinMaxExpr:
-        operands(walk, scope, ((MinMaxExpr *)node)->args);
+        expressions(walk, scope, ((MinMaxExpr *)node)->args);
         casts_of_choice(walk, ((MinMaxExpr *)node)->args, -1);
         break;
     case T_GroupingFunc:
@@ -278,7 +281,7 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
         condition(walk, scope, (Node *)((BooleanTest *)node)->arg);
         break;
     case T_NamedArgExpr:
-        operand(walk, scope, (Node *)((NamedArgExpr *)node)->arg);
+        expression(walk, scope, (Node *)((NamedArgExpr *)node)->arg);
         break;
     case T_ResTarget:
         expression(walk, scope, ((ResTarget *)node)->val);
@@ -288,8 +291,7 @@ static void plain_node(struct walk *walk, struct scope *scope, Node *node)
             expression(walk, scope, ((MultiAssignRef *)node)->source);
         break;
     case T_XmlSerialize:
-        expression(walk, scope, ((XmlSerialize *)node)->expr);
-        walk_type(walk, ((XmlSerialize *)node)->typeName);
+        xml_serialize(walk, scope, (XmlSerialize *)node);
         break;
     default:
         walk_unknown(walk, "expression", (int)nodeTag(node), -1);

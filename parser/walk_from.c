@@ -89,7 +89,7 @@ static struct entry sample_entry(struct walk *walk, struct scope *scope, RangeTa
         walk_call(walk, sample->method, 1, sample->location);
     ListCell *cell;
     foreach (cell, sample->args)
-        value_for(walk, scope, lfirst(cell), TYPE_FLOAT4);
+        value_for(walk, scope, lfirst(cell), builtin ? TYPE_FLOAT4 : TYPE_UNSURE);
     value_for(walk, scope, sample->repeatable, TYPE_FLOAT8);
     return entry;
 }
@@ -217,10 +217,15 @@ static struct entry table_function_entry(struct walk *walk, struct scope *scope,
     bool lateral_active = scope->lateral_active;
     scope->lateral_active = true;
     struct item *item = item_new(walk, alias_name(range->alias, "xmltable"));
-    expression(walk, scope, range->docexpr);
-    expression(walk, scope, range->rowexpr);
-    expressions(walk, scope, range->namespaces);
+    value_for(walk, scope, range->docexpr, TYPE_XML);
+    value_for(walk, scope, range->rowexpr, TYPE_TEXT);
     ListCell *cell;
+    foreach (cell, range->namespaces) {
+        ResTarget *namespace = lfirst(cell);
+        expression(walk, scope, (Node *)namespace);
+        if (IsA(namespace, ResTarget))
+            casts_of_value(walk, namespace->val, TYPE_TEXT, CAST_ASSIGNMENT, -1);
+    }
     foreach (cell, range->columns) {
         RangeTableFuncCol *column = lfirst(cell);
         if (!IsA(column, RangeTableFuncCol)) {
@@ -229,8 +234,8 @@ static struct entry table_function_entry(struct walk *walk, struct scope *scope,
         }
         item_add_column(walk, item, text_from(column->colname));
         walk_type(walk, column->typeName);
-        expression(walk, scope, column->colexpr);
-        expression(walk, scope, column->coldefexpr);
+        value_for(walk, scope, column->colexpr, TYPE_TEXT);
+        value_for(walk, scope, column->coldefexpr, walk_type_oid(walk, column->typeName));
     }
     scope->lateral_active = lateral_active;
     rename_by(walk, item, range->alias);
@@ -294,11 +299,7 @@ static void merge_column(struct walk *walk, const struct item *left, const struc
                        : TYPE_UNSURE;
     merged->row = first != NULL ? first->row : NULL;
     operator_joins(walk, left_type, right_type);
-    if (left_type != right_type || left_type == TYPE_UNSURE) {
-        casts_of_values(walk, left_type, -1);
-        casts_of_values(walk, right_type, -1);
-        casts_in_common(walk, left_type, right_type, -1);
-    }
+    casts_in_common(walk, left_type, right_type, -1);
 }
 
 /* The columns that USING or NATURAL merges; reads them on both sides. */

@@ -195,22 +195,72 @@ struct users_called {
     bool sure; /* nothing else can be meant, whatever the agent makes */
 };
 
-/* What the arguments of a user function become; named ones may be any of its parameters. */
+/* --- casts of arguments ---------------------------------------------------------------------- */
+
+/* An argument of which it is known for which parameter it stands, or -1: it may be for any. */
+static void casts_for_parameter(struct walk *walk, const struct function *function, Node *node,
+                                int at, int location)
+{
+    if (function->argument_types == NULL)
+        value_use(walk, node);
+    else if (at >= 0 && (at < function->argument_count || function->variadic))
+        casts_of_argument(walk, node, type_of_parameter_at(walk, function, (size_t)at), location);
+    for (size_t i = 0; at < 0 && function->argument_types != NULL && i < function->argument_count &&
+                       walk_spend(walk, 1);
+         i++)
+        casts_of_argument(walk, node, function->argument_types[i], location);
+}
+
+/* What the arguments of a call become for a function; named ones may be any of its parameters. */
 static void casts_of_arguments(struct walk *walk, const struct function *function,
                                const FuncCall *tree, const struct argument_types *types,
                                int location)
 {
-    if (function->argument_types == NULL || function->argument_count == 0 || tree == NULL)
+    bool placed = types->known && function->kind != 'p'; /* whose output arguments count, too */
+    int at = 0;
+    ListCell *cell;
+    if (tree == NULL || function->argument_count == 0 || !has_casts(walk))
         return;
-    size_t count = (size_t)list_length(tree->args);
-    for (size_t i = 0; i < count; i++) {
-        Node *node = list_nth(tree->args, (int)i);
-        size_t last = (size_t)function->argument_count - 1;
-        if (types->known)
-            casts_of_argument(walk, node, function->argument_types[i < last ? i : last], location);
-        for (size_t j = 0; !types->known && j <= last && walk_spend(walk, 1); j++)
-            casts_of_argument(walk, node, function->argument_types[j], location);
+    foreach (cell, tree->args)
+        casts_for_parameter(walk, function, lfirst(cell), placed ? at++ : -1, location);
+    foreach (cell, tree->agg_within_group ? tree->agg_order : NIL)
+        casts_for_parameter(walk, function, ((SortBy *)lfirst(cell))->node, -1, location);
+}
+
+/* Rows of tables are what row.function has as its argument. */
+static void casts_of_rows_of_tables(struct walk *walk, int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    const struct cast *casts = has_casts(walk) ? catalog_casts(catalog, &count) : NULL;
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++) {
+        const struct type *source = catalog_type_by_oid(catalog, casts[i].source);
+        if (casts[i].context == 'i' && (source == NULL || source->kind == 'c'))
+            call_function_oid(walk, casts[i].function, location);
     }
+}
+
+/* The built-ins of a name, or that which the server takes. */
+static void casts_for_builtins(struct walk *walk, const struct named_call *call)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    if (!has_casts(walk) || call->tree == NULL)
+        return;
+    const struct argument_types types = argument_types_of(walk, call->tree);
+    struct overload by;
+    bool chosen = function_chosen(walk, call->schema, call->name, &types, &by);
+    size_t count = 0;
+    const struct function *builtins = catalog_builtin_functions(catalog, call->name, &count);
+    for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
+        if (chosen ? !by.of_user && builtins[i].oid == by.function
+                   : takes_arguments(&builtins[i], call->argument_count) &&
+                         function_is_reached(walk, &builtins[i], &types))
+            casts_of_arguments(walk, &builtins[i], call->tree, &types, call->location);
+    ListCell *cell;
+    foreach (cell, count == 0 ? call->tree->args : NIL)
+        value_use(walk, lfirst(cell));
+    foreach (cell, count == 0 && call->tree->agg_within_group ? call->tree->agg_order : NIL)
+        value_use(walk, ((SortBy *)lfirst(cell))->node);
 }
 
 /* Calls each user function that the name can mean; *named counts those of the name, fitting or not.
@@ -305,8 +355,10 @@ static bool call_named(struct walk *walk, const struct named_call *call)
 {
     struct builtin_function builtin = builtin_named(call);
     bool is_builtin = builtin.strictest != FUNCTION_UNKNOWN;
-    if (is_builtin)
+    if (is_builtin) {
         call_builtin(walk, call, &builtin);
+        casts_for_builtins(walk, call);
+    }
     size_t named = 0;
     const struct users_called users = call_users(walk, call, false, &named);
     bool found = users.count > 0 || is_builtin;
@@ -384,9 +436,6 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
     if (tree->func_variadic)
         call.argument_count = -1;
     sort_clause(walk, scope, tree->agg_order, NULL);
-    ListCell *cell;
-    foreach (cell, tree->agg_within_group ? tree->agg_order : NIL)
-        value_use(walk, ((SortBy *)lfirst(cell))->node);
     condition(walk, scope, tree->agg_filter);
     window_definition(walk, scope, tree->over);
     bool built_in = call.schema.size == 0 || text_is(call.schema, "pg_catalog");
@@ -400,7 +449,7 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
         }
         return;
     }
-    operands(walk, scope, tree->args);
+    expressions(walk, scope, tree->args);
     casts_of_call(walk, tree);
     call.tree = tree;
     call_named(walk, &call);
@@ -432,6 +481,8 @@ bool attribute_call(struct walk *walk, struct text name, bool certain, int locat
         user = catalog_functions(walk->context->catalog, name, &count) != NULL;
     user = user || call_what_may_be(walk, name, false, location) > 0;
     bool found = call_named(walk, &call);
+    if (found)
+        casts_of_rows_of_tables(walk, location);
     return found && (user || takes_rows(walk, name));
 }
 

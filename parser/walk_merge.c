@@ -100,7 +100,7 @@ static void merge_write(struct walk *walk, struct scope *scope, struct item *tar
         write_columns(walk, scope, target, index, when->targetList);
     else if (verb == VERB_INSERT && when->values != NIL)
         write_leading_columns(walk, target, index, list_length(when->values));
-    operands(walk, scope, when->values);
+    expressions(walk, scope, when->values);
     assigned_values(walk, target, verb == VERB_INSERT ? when->targetList : NIL, when->values);
     write_foreign_keys(walk, index);
 }

@@ -47,11 +47,6 @@ static bool is_row(Node *node)
     return node != NULL && IsA(node, RowExpr);
 }
 
-static uint32_t for_casts(uint32_t type, const Node *node)
-{
-    return type == TYPE_UNSURE && is_without_type(node) ? TYPE_LITERAL : type;
-}
-
 static void add_values(struct walk *walk, struct operand_list *list, Node *left, Node *right)
 {
     const struct operand_types types = {.prefix = left == NULL,
@@ -59,8 +54,8 @@ static void add_values(struct walk *walk, struct operand_list *list, Node *left,
                                         .right = type_of_argument(walk, right)};
     add_operands(walk, list, &types);
     struct operands *added = &list->items[list->count - 1];
-    added->left_value = left != NULL ? for_casts(types.left, left) : TYPE_LITERAL;
-    added->right_value = for_casts(types.right, right);
+    added->left_value = left != NULL ? type_of_value(walk, left) : TYPE_LITERAL;
+    added->right_value = type_of_value(walk, right);
 }
 
 /* (a, b) = (SELECT …); false if its columns are not as many. */
@@ -130,8 +125,9 @@ static struct operand_list operands_of(struct walk *walk, A_Expr *tree)
     case AEXPR_OP_ALL:
         add_types(walk, &list, type_of_argument(walk, tree->lexpr),
                   type_of_elements(walk, tree->rexpr));
-        list.items[0].left_value = for_casts(list.items[0].types.left, tree->lexpr);
-        list.items[0].right_value = for_casts(list.items[0].types.right, tree->rexpr);
+        list.items[0].left_value = type_of_value(walk, tree->lexpr);
+        if (IsA(tree->rexpr, ParamRef))
+            list.items[0].right_value = TYPE_LITERAL;
         break;
     case AEXPR_IN:
         add_pairs(walk, &list, tree->lexpr, tree->rexpr);
@@ -165,6 +161,7 @@ static struct operand_list operands_of_sublink(struct walk *walk, SubLink *tree)
     for (size_t i = 0; i < width; i++) {
         Node *node = row ? list_nth(((RowExpr *)tree->testexpr)->args, (int)i) : tree->testexpr;
         add_types(walk, &list, type_of_argument(walk, node), columns->columns[i].type);
+        list.items[i].left_value = type_of_value(walk, node);
     }
     return list;
 }
@@ -176,6 +173,7 @@ struct named_operator {
     struct text schema; /* empty: to be looked for */
     struct text name;
     int location;
+    bool is_condition; /* what it gives becomes a boolean */
 };
 
 static bool is_meant(struct walk *walk, const struct named_operator *named,
@@ -213,17 +211,41 @@ static bool is_reached(struct walk *walk, const struct operator* op,
     return list->count == 0 || walk->failed;
 }
 
-/* What the operands of a user's operator become. */
+/* What the operands of an operator become. */
+static void casts_of_pair(struct walk *walk, const struct operator* op, const struct operands *pair,
+                          int location)
+{
+    if (op->left != 0 && !pair->types.prefix)
+        casts_between(walk, pair->left_value, op->left, CAST_IMPLICIT, location);
+    casts_between(walk, pair->right_value, op->right, CAST_IMPLICIT, location);
+}
+
 static void casts_of_operands(struct walk *walk, const struct operator* op,
                               const struct operand_list *list, int location)
 {
-    for (size_t i = 0; i < list->count && has_casts(walk) && walk_spend(walk, 1); i++) {
+    for (size_t i = 0; i < list->count && has_casts(walk) && walk_spend(walk, 1); i++)
+        if (pair_reaches(walk, op, &list->items[i]))
+            casts_of_pair(walk, op, &list->items[i], location);
+}
+
+/* The same for those of pg_catalog. */
+static void casts_for_builtins(struct walk *walk, const struct named_operator *named,
+                               const struct operand_list *list)
+{
+    size_t count = 0;
+    bool applies = has_casts(walk) && (named->schema.size == 0 || text_is(named->schema, "pg_catalog"));
+    const struct operator* operators =
+        applies ? catalog_builtin_operators(walk->context->catalog, named->name, &count) : NULL;
+    for (size_t i = 0; applies && i < list->count; i++) {
         const struct operands *pair = &list->items[i];
-        if (!pair_reaches(walk, op, pair))
-            continue;
-        if (op->left != 0)
-            casts_between(walk, pair->left_value, op->left, CAST_IMPLICIT, location);
-        casts_between(walk, pair->right_value, op->right, CAST_IMPLICIT, location);
+        for (size_t j = 0; j < count && walk_spend(walk, 1); j++)
+            if (pair->chosen ? !pair->by.of_user && pair->by.function == operators[j].function
+                             : operator_is_reached(walk, &operators[j], &pair->types))
+                casts_of_pair(walk, &operators[j], pair, named->location);
+        if (count == 0 && !pair->chosen && is_builtin_operator(named->name)) {
+            casts_of_values(walk, pair->left_value, named->location);
+            casts_of_values(walk, pair->right_value, named->location);
+        }
     }
 }
 
@@ -244,15 +266,17 @@ static size_t user_operators(struct walk *walk, const struct named_operator *nam
             continue;
         casts_of_operands(walk, &operators[i], list, named->location);
         call_function_oid(walk, operators[i].function, named->location);
+        if (named->is_condition && has_casts(walk))
+            casts_between(walk, operators[i].result, TYPE_BOOL, CAST_ASSIGNMENT, named->location);
     }
     return found;
 }
 
-/* Is there anything to choose from? Only then need the operands be looked at. */
+/* Is there anything to choose from, or to become? Only then need the operands be looked at. */
 static bool is_overloaded(struct walk *walk, const struct named_operator *named)
 {
     const struct operand_list any = {0};
-    return user_operators(walk, named, &any, false) > 0 || overloads_may_change(walk) ||
+    return user_operators(walk, named, &any, false) > 0 || overloads_may_change(walk) || has_casts(walk) ||
            text_is(named->name, "||");
 }
 
@@ -284,11 +308,12 @@ static void operator_used(struct walk *walk, const struct named_operator *named,
                           struct operand_list *list)
 {
     const struct operand_list any = {0};
-    if (text_is(named->schema, "pg_catalog"))
-        return;
+    bool sure = choose_operators(walk, named, list);
+    casts_for_builtins(walk, named, list);
     if (text_is(named->name, "||"))
         casts_of_joined(walk, list, named->location);
-    bool sure = choose_operators(walk, named, list);
+    if (text_is(named->schema, "pg_catalog"))
+        return;
     size_t found = user_operators(walk, named, list, true);
     if (named->schema.size == 0 && !sure)
         found += call_what_may_be(walk, named->name, false, named->location);
@@ -324,7 +349,8 @@ static bool is_between(const A_Expr *tree)
 
 void operators_of_expression(struct walk *walk, A_Expr *tree)
 {
-    struct named_operator named = {.location = tree->location};
+    struct named_operator named = {.location = tree->location,
+                                   .is_condition = is_between(tree) || tree->kind == AEXPR_IN};
     struct operand_list list = {0};
     for (size_t i = 0; is_between(tree) && i < ARRAY_SIZE(between_operators); i++) {
         named.name = text_from(between_operators[i]);
@@ -354,7 +380,8 @@ void operators_of_sublink(struct walk *walk, SubLink *tree)
 
 void operators_of_case(struct walk *walk, CaseExpr *tree)
 {
-    struct named_operator named = {.name = TEXT("="), .location = tree->location};
+    struct named_operator named = {
+        .name = TEXT("="), .location = tree->location, .is_condition = true};
     struct operand_list list = {0};
     ListCell *cell;
     if (tree->arg == NULL)
@@ -378,8 +405,10 @@ void operator_use(struct walk *walk, List *names, int location)
 
 void operator_joins(struct walk *walk, uint32_t left, uint32_t right)
 {
-    const struct named_operator named = {.name = TEXT("="), .location = -1};
-    struct operands pair = {.types = {.left = left, .right = right}};
+    const struct named_operator named = {
+        .name = TEXT("="), .location = -1, .is_condition = true};
+    struct operands pair = {
+        .types = {.left = left, .right = right}, .left_value = left, .right_value = right};
     struct operand_list list = {&pair, 1, 1};
     operator_used(walk, &named, &list);
 }

@@ -326,11 +326,8 @@ static struct query_result set_operation(struct walk *walk, struct scope *scope,
         cte_shape(walk, self, &left);
     struct query_result right = query(walk, scope, (Node *)tree->rarg, NULL);
     struct query_result result = {.columns = left.columns, .cut = left.cut && right.cut};
-    for (size_t i = 0; i < right.columns->column_count; i++)
-        casts_of_values(walk, type_given(&right.columns->columns[i]), -1);
     for (size_t i = 0; i < result.columns->column_count; i++) {
         struct item_column *column = &result.columns->columns[i];
-        casts_of_values(walk, type_given(column), -1);
         if (i < right.columns->column_count)
             casts_in_common(walk, type_given(column), type_given(&right.columns->columns[i]), -1);
         column->type = type_of_both(walk, &left, &right, i);

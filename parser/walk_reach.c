@@ -152,7 +152,7 @@ struct argument_types argument_types_of(struct walk *walk, const FuncCall *call)
 }
 
 /* What an argument of a call stands for, where the last parameter may be VARIADIC. */
-static uint32_t declared_type(const struct walk *walk, const struct function *function, size_t at)
+uint32_t type_of_parameter_at(const struct walk *walk, const struct function *function, size_t at)
 {
     size_t last = (size_t)function->argument_count - 1;
     if (!function->variadic || at < last)
@@ -171,7 +171,7 @@ bool function_is_reached(struct walk *walk, const struct function *function,
     for (size_t i = 0; i < types->count; i++) {
         if (!function->variadic && i >= function->argument_count)
             return true;
-        if (type_fits(walk->context->catalog, types->types[i], declared_type(walk, function, i)) ==
+        if (type_fits(walk->context->catalog, types->types[i], type_of_parameter_at(walk, function, i)) ==
             FITS_NOT)
             return false;
     }

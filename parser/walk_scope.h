@@ -215,14 +215,10 @@ struct text name_of_expression(Node *node);
 void expression(struct walk *walk, struct scope *scope, Node *node);
 void expressions(struct walk *walk, struct scope *scope, List *nodes);
 
-/* The same where a value may have to change its type: an operator's or function's argument. */
-void operand(struct walk *walk, struct scope *scope, Node *node);
-
 /* A value that the server makes one of this type, as it does for a column: conditions, LIMIT,
  * subscripts. */
 void value_for(struct walk *walk, struct scope *scope, Node *node, uint32_t type);
 void condition(struct walk *walk, struct scope *scope, Node *node);
-void operands(struct walk *walk, struct scope *scope, List *nodes);
 
 /* SET (a, b, …) = (…): the source hangs on each column; only the first one's counts. */
 bool is_repeated_source(Node *node);
@@ -279,6 +275,7 @@ enum {
     TYPE_INT8 = 20,
     TYPE_INT4 = 23,
     TYPE_TEXT = 25,
+    TYPE_XML = 142,
     TYPE_FLOAT4 = 700,
     TYPE_FLOAT8 = 701,
     TYPE_DATE = 1082,
@@ -355,6 +352,9 @@ struct argument_types argument_types_of(struct walk *walk, const FuncCall *call)
  * chooses. */
 bool function_is_reached(struct walk *walk, const struct function *function,
                          const struct argument_types *types);
+/* Of which type an argument of a call is wanted; the last parameter may be VARIADIC. */
+uint32_t type_of_parameter_at(const struct walk *walk, const struct function *function, size_t at);
+
 bool operator_is_reached(struct walk *walk, const struct operator *op,
                          const struct operand_types *types);
 
@@ -456,7 +456,7 @@ void casts_between(struct walk *walk, uint32_t from, uint32_t to, enum cast_cont
 void casts_of_value(struct walk *walk, Node *node, uint32_t to, enum cast_context where,
                     int location);
 
-/* A value of a user's type where another type may be wanted: implicit casts from it. */
+/* A value where any other type may be wanted: every implicit cast from it. */
 void value_use(struct walk *walk, Node *node);
 void casts_of_values(struct walk *walk, uint32_t type, int location);
 
@@ -468,21 +468,19 @@ bool is_user_type(const struct catalog *catalog, uint32_t oid);
  * made a cast are told by their reference. */
 void relation_met(struct walk *walk, const struct named *named);
 
-/* The type of a value as far as casts go; TYPE_LITERAL: none can be of it. */
+/* The type of a value as far as casts go; TYPE_LITERAL: it has none until it is used, or nobody has made
+ * casts of it. */
 uint32_t type_of_value(struct walk *walk, Node *node);
 
 /* An argument of a user's function that takes values of type `to`. */
 void casts_of_argument(struct walk *walk, Node *node, uint32_t to, int location);
-
-/* Values that have no type until they are used, and those of which no user's cast can be. */
-bool is_without_type(const Node *node);
 
 /* Casts to a built-in type that something may run unseen, of arguments of `types` (NULL: of any). */
 void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t type_count,
               int location);
 
 /* A column takes a value (NULL: of any type). */
-void column_assignment(struct walk *walk, const struct relation *relation, struct text column,
+void column_assignment(struct walk *walk, const struct item *target, struct text column,
                        Node *value, int location);
 
 /* --- walk_common.c -------------------------------------------------------------------------- */

@@ -199,9 +199,9 @@ void write_columns(struct walk *walk, struct scope *scope, const struct item *ta
         }
         action_add_column(walk, action, text_from(column->name));
         target_indirection(walk, scope, column->indirection);
-        operand(walk, scope, column->val);
+        expression(walk, scope, column->val);
         if (column->val != NULL)
-            column_assignment(walk, target->relation, text_from(column->name),
+            column_assignment(walk, target, text_from(column->name),
                               column->indirection == NIL ? column->val : NULL, column->location);
     }
 }
@@ -302,7 +302,7 @@ void assigned_values(struct walk *walk, const struct item *target, List *columns
     foreach (cell, values) {
         struct text name = column_at(target->relation, columns, at++);
         if (name.size > 0)
-            column_assignment(walk, target->relation, name, lfirst(cell), target->location);
+            column_assignment(walk, target, name, lfirst(cell), target->location);
         else
             casts_of_value(walk, lfirst(cell), TYPE_UNSURE, CAST_ASSIGNMENT, target->location);
     }
@@ -326,7 +326,7 @@ static void inserted_values(struct walk *walk, const struct item *target, Insert
                        : target->relation->column_count;
     for (size_t i = 0; i < count; i++) {
         struct text name = column_at(target->relation, tree->cols, i);
-        const struct column *column = name.size > 0 && target->relation != NULL
+        const struct column *column = name.size > 0 && target->columns_known
                                           ? relation_column(target->relation, name)
                                           : NULL;
         uint32_t type = !given->columns_known       ? TYPE_UNSURE
