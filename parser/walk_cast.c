@@ -316,16 +316,33 @@ static Node *value_of_several(const MultiAssignRef *reference)
                : NULL;
 }
 
+/* SET (a, b) = (SELECT …) */
+static uint32_t type_of_several(struct walk *walk, const MultiAssignRef *reference)
+{
+    const struct item *columns =
+        IsA(reference->source, SubLink) && ((SubLink *)reference->source)->subLinkType == EXPR_SUBLINK
+            ? sublink_columns(walk, (SubLink *)reference->source)
+            : NULL;
+    if (columns == NULL || !columns->columns_known || reference->colno < 1 ||
+        (size_t)reference->colno > columns->column_count)
+        return TYPE_UNSURE;
+    const struct item_column *column = &columns->columns[reference->colno - 1];
+    return column->literal ? TYPE_LITERAL : column->type;
+}
+
 void column_assignment(struct walk *walk, const struct item *target, struct text name, Node *value,
                        int location)
 {
     const struct column *column =
         target->columns_known ? relation_column(target->relation, name) : NULL;
     uint32_t type = column != NULL ? column->type : TYPE_UNSURE;
-    if (value != NULL && IsA(value, MultiAssignRef))
+    uint32_t several = TYPE_UNSURE;
+    if (value != NULL && IsA(value, MultiAssignRef)) {
+        several = type_of_several(walk, (MultiAssignRef *)value);
         value = value_of_several((MultiAssignRef *)value);
+    }
     if (value == NULL)
-        casts_between(walk, TYPE_UNSURE, type, CAST_ASSIGNMENT, location);
+        casts_between(walk, several, type, CAST_ASSIGNMENT, location);
     else
         casts_of_value(walk, value, type, CAST_ASSIGNMENT, location);
 }

@@ -274,16 +274,34 @@ void expand_star(struct walk *walk, struct scope *scope, ColumnRef *reference, s
 
 /* --- fields of expressions ------------------------------------------------------------------ */
 
+/* Those of arrays become integers as in assignments, those of jsonb and of others' types what they want. */
+void subscripts(struct walk *walk, struct scope *scope, A_Indices *tree, uint32_t container)
+{
+    const struct type *type = container != TYPE_UNSURE && walk->context->catalog != NULL
+                                  ? type_without_domains(walk->context->catalog, container)
+                                  : NULL;
+    Node *const bounds[] = {tree->lidx, tree->uidx};
+    for (size_t i = 0; i < ARRAY_SIZE(bounds); i++) {
+        if (bounds[i] == NULL)
+            continue;
+        value_for(walk, scope, bounds[i], TYPE_INT4);
+        if (type == NULL || !type->is_array)
+            value_use(walk, bounds[i]);
+    }
+}
+
 void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree)
 {
     expression(walk, scope, tree->arg);
     struct item *row = row_of_expression(walk, tree->arg);
     uint32_t type = type_of_expression(walk, tree->arg);
+    uint32_t container = type_of_argument(walk, tree->arg);
     bool is_scalar = IsA(tree->arg, A_Const);
     ListCell *cell;
     foreach (cell, tree->indirection) {
         Node *node = lfirst(cell);
         if (IsA(node, String)) {
+            container = TYPE_UNSURE;
             struct text name = text_from(strVal(node));
             struct item_column *column = row != NULL ? item_column_named(row, name) : NULL;
             if (column == NULL || !row->columns_known)
@@ -295,8 +313,7 @@ void indirection(struct walk *walk, struct scope *scope, A_Indirection *tree)
             type = 0;
             is_scalar = false;
         } else if (IsA(node, A_Indices)) {
-            value_for(walk, scope, ((A_Indices *)node)->lidx, TYPE_INT4);
-            value_for(walk, scope, ((A_Indices *)node)->uidx, TYPE_INT4);
+            subscripts(walk, scope, (A_Indices *)node, container);
             row = NULL;
             type = 0;
         } else if (!IsA(node, A_Star)) {

@@ -171,14 +171,21 @@ void casts_of_rows(struct walk *walk, List *rows)
     }
 }
 
-static bool takes_any_one_type(const struct function *functions, size_t count)
+/* The arguments that a function takes as ANYCOMPATIBLE; all of them where their places are not known. */
+static void casts_of_compatible(struct walk *walk, const struct function *functions, size_t count,
+                                const FuncCall *call)
 {
-    for (size_t i = 0; functions != NULL && i < count; i++)
-        for (size_t j = 0; functions[i].argument_types != NULL && j < functions[i].argument_count;
-             j++)
-            if (type_is_compatible(functions[i].argument_types[j]))
-                return true;
-    return false;
+    bool placed = argument_types_of(walk, call).known;
+    for (size_t i = 0; functions != NULL && i < count && walk_spend(walk, 1); i++) {
+        struct meeting meeting = {0};
+        bool any = false;
+        for (size_t j = 0; functions[i].argument_types != NULL && j < functions[i].argument_count; j++)
+            any = any || type_is_compatible(functions[i].argument_types[j]);
+        for (int j = 0; any && j < list_length(call->args); j++)
+            if (!placed || type_is_compatible(type_of_parameter_at(walk, &functions[i], (size_t)j)))
+                add_node(walk, &meeting, list_nth(call->args, j));
+        casts_of_meeting(walk, &meeting, call->location);
+    }
 }
 
 /* Ordered-set aggregates of pg_catalog that are not about a row that could be among the others. */
@@ -209,6 +216,6 @@ void casts_of_call(struct walk *walk, const FuncCall *call)
         casts_of_hypothetical_row(walk, call);
     const struct function *builtin = catalog_builtin_functions(catalog, name, &builtins);
     const struct function *user = catalog_functions(catalog, name, &users);
-    if (takes_any_one_type(builtin, builtins) || takes_any_one_type(user, users))
-        casts_of_choice(walk, call->args, call->location);
+    casts_of_compatible(walk, builtin, builtins, call);
+    casts_of_compatible(walk, user, users, call);
 }

@@ -148,15 +148,34 @@ void sort_clause(struct walk *walk, struct scope *scope, List *sorts, const stru
     }
 }
 
+/* RANGE has offsets of what the order's type can be moved by: a number or an interval, if that is one of
+ * pg_catalog's. */
+static void frame_offset(struct walk *walk, struct scope *scope, WindowDef *window, Node *offset)
+{
+    static const uint32_t distances[] = {TYPE_INT2,   TYPE_INT4,    TYPE_INT8,
+                                         TYPE_FLOAT8, TYPE_NUMERIC, TYPE_INTERVAL};
+    bool range = (window->frameOptions & FRAMEOPTION_RANGE) != 0;
+    value_for(walk, scope, offset, TYPE_INT8);
+    if (offset == NULL || !range || !has_casts(walk) || walk->failed)
+        return;
+    for (size_t i = 0; i < ARRAY_SIZE(distances); i++)
+        casts_of_value(walk, offset, distances[i], CAST_ASSIGNMENT, -1);
+    ListCell *cell;
+    foreach (cell, window->orderClause) {
+        uint32_t type = type_of_value(walk, ((SortBy *)lfirst(cell))->node);
+        if (type == TYPE_UNSURE || is_user_type(walk->context->catalog, type))
+            casts_of_value(walk, offset, TYPE_UNSURE, CAST_ASSIGNMENT, -1);
+    }
+}
+
 void window_definition(struct walk *walk, struct scope *scope, WindowDef *window)
 {
     if (window == NULL)
         return;
     expressions(walk, scope, window->partitionClause);
     sort_clause(walk, scope, window->orderClause, NULL);
-    uint32_t type = (window->frameOptions & FRAMEOPTION_RANGE) != 0 ? TYPE_UNSURE : TYPE_INT8;
-    value_for(walk, scope, window->startOffset, type);
-    value_for(walk, scope, window->endOffset, type);
+    frame_offset(walk, scope, window, window->startOffset);
+    frame_offset(walk, scope, window, window->endOffset);
 }
 
 static bool level_has_column(struct walk *walk, const struct scope *scope, struct text name)

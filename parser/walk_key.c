@@ -8,7 +8,6 @@
 #include "parser/walk_scope.h"
 
 enum {
-    TYPE_INT2 = 21,
     TYPE_OID = 26,
     TYPE_VARCHAR = 1043,
 };

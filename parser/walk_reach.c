@@ -155,6 +155,8 @@ struct argument_types argument_types_of(struct walk *walk, const FuncCall *call)
 uint32_t type_of_parameter_at(const struct walk *walk, const struct function *function, size_t at)
 {
     size_t last = (size_t)function->argument_count - 1;
+    if (at > last && !function->variadic)
+        return TYPE_UNSURE; /* it takes fewer */
     if (!function->variadic || at < last)
         return function->argument_types[at];
     const struct type *type =

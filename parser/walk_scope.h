@@ -220,6 +220,9 @@ void expressions(struct walk *walk, struct scope *scope, List *nodes);
 void value_for(struct walk *walk, struct scope *scope, Node *node, uint32_t type);
 void condition(struct walk *walk, struct scope *scope, Node *node);
 
+/* x[…] of a value of the type `container`. */
+void subscripts(struct walk *walk, struct scope *scope, A_Indices *tree, uint32_t container);
+
 /* SET (a, b, …) = (…): the source hangs on each column; only the first one's counts. */
 bool is_repeated_source(Node *node);
 
@@ -273,6 +276,7 @@ enum {
     TYPE_BOOL = 16,
     TYPE_NAME = 19,
     TYPE_INT8 = 20,
+    TYPE_INT2 = 21,
     TYPE_INT4 = 23,
     TYPE_TEXT = 25,
     TYPE_XML = 142,
@@ -280,6 +284,7 @@ enum {
     TYPE_FLOAT8 = 701,
     TYPE_DATE = 1082,
     TYPE_TIMESTAMPTZ = 1184,
+    TYPE_INTERVAL = 1186,
     TYPE_BIT = 1560,
     TYPE_NUMERIC = 1700,
 };

@@ -173,18 +173,33 @@ void write_foreign_keys(struct walk *walk, size_t index)
 /* --- columns -------------------------------------------------------------------------------- */
 
 /* t.a[1].b = …: the subscripts are expressions; a field belongs to its column. */
-static void target_indirection(struct walk *walk, struct scope *scope, List *indirections)
+static void target_indirection(struct walk *walk, struct scope *scope, const struct item *target,
+                               const ResTarget *column)
 {
+    const struct column *known =
+        target->columns_known ? relation_column(target->relation, text_from(column->name)) : NULL;
+    uint32_t container = known != NULL ? known->type : TYPE_UNSURE;
     ListCell *cell;
-    foreach (cell, indirections) {
+    foreach (cell, column->indirection) {
         Node *node = lfirst(cell);
         if (IsA(node, A_Indices)) {
-            value_for(walk, scope, ((A_Indices *)node)->lidx, TYPE_INT4);
-            value_for(walk, scope, ((A_Indices *)node)->uidx, TYPE_INT4);
-        } else if (!IsA(node, String)) {
+            subscripts(walk, scope, (A_Indices *)node, container);
+        } else if (IsA(node, String)) {
+            container = TYPE_UNSURE;
+        } else {
             walk_unknown(walk, "assignment target", (int)nodeTag(node), -1);
         }
     }
+}
+
+/* What is assigned to an element becomes what the array has. */
+static bool has_fields(List *indirections)
+{
+    ListCell *cell;
+    foreach (cell, indirections)
+        if (!IsA(lfirst(cell), A_Indices))
+            return true;
+    return false;
 }
 
 void write_columns(struct walk *walk, struct scope *scope, const struct item *target, size_t action,
@@ -198,11 +213,12 @@ void write_columns(struct walk *walk, struct scope *scope, const struct item *ta
             return;
         }
         action_add_column(walk, action, text_from(column->name));
-        target_indirection(walk, scope, column->indirection);
+        target_indirection(walk, scope, target, column);
         expression(walk, scope, column->val);
         if (column->val != NULL)
             column_assignment(walk, target, text_from(column->name),
-                              column->indirection == NIL ? column->val : NULL, column->location);
+                              has_fields(column->indirection) ? NULL : column->val,
+                              column->location);
     }
 }
 

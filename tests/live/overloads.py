@@ -78,6 +78,12 @@ CREATE CAST (num AS boolean) WITH FUNCTION num_bool(num) AS ASSIGNMENT;
 CREATE CAST (num AS bigint) WITH FUNCTION num_bigint(num) AS ASSIGNMENT;
 CREATE CAST (num AS numeric) WITH FUNCTION num_numeric(num) AS IMPLICIT;
 CREATE CAST (mood AS text) WITH FUNCTION mood_text(mood) AS IMPLICIT;
+CREATE FUNCTION bigint_text(bigint) RETURNS text IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION bigint_xml(bigint) RETURNS xml IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE FUNCTION boolean_interval(boolean) RETURNS interval IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE CAST (bigint AS text) WITH FUNCTION bigint_text(bigint) AS IMPLICIT;
+CREATE CAST (bigint AS xml) WITH FUNCTION bigint_xml(bigint) AS ASSIGNMENT;
+CREATE CAST (boolean AS interval) WITH FUNCTION boolean_interval(boolean) AS ASSIGNMENT;
 """
 
 CONFIGURATION = """
@@ -96,6 +102,8 @@ policies:
       - allow: [select]
         on: [o.*]
         max_rows: 1000000
+      - allow: [insert, update, delete]
+        on: [o.*]
   first:
     search_path: [o, pg_catalog]
     rules:
@@ -213,13 +221,50 @@ class Generator:
 class Casts(Generator):
     """Places where values become others, mostly of types that have casts."""
 
-    NAMES = "nu nu nu nu i i n m x wo nus b".split()
+    NAMES = "nu nu nu nu i i j n m x wo nus b".split()
 
     def statement(self):
         self.types = []
         one = lambda: self.expression(self.NAMES, self.pick(0, 0, 1))
         column = lambda: self.random.choice(self.NAMES)
+        written = lambda: self.random.choice("i j n b x m nu nus wo sm pr".split())
         shape = self.pick(
+            lambda: f"INSERT INTO o.t ({written()}) VALUES ({one()})",
+            lambda: f"INSERT INTO o.t ({written()}) SELECT {one()} FROM o.t",
+            lambda: f"INSERT INTO o.t ({written()}) VALUES ('1'), ({self.leaf([])}) ON CONFLICT DO NOTHING",
+            lambda: f"UPDATE o.t SET {written()} = {one()}",
+            lambda: f"UPDATE o.t SET (i, {self.pick('x', 'nu', 'b')}) = ({one()}, {one()})",
+            lambda: f"UPDATE o.t SET (i, {self.pick('x', 'nu', 'b')}) = (SELECT {one()}, {one()} FROM o.t2)",
+            lambda: f"UPDATE o.t SET {self.pick('nus[1]', 'ia[' + column() + ']', 'pr.a', 'pr.b')} = {one()}",
+            lambda: f"DELETE FROM o.t WHERE {self.pick('', 'NOT ', 'b OR ')}{column()}",
+            lambda: f"MERGE INTO o.t USING o.t2 ON t.i = t2.i AND t.{column()} WHEN MATCHED AND t.{column()} THEN UPDATE SET "
+                    f"{written()} = t.{column()} WHEN NOT MATCHED THEN INSERT ({written()}) VALUES ({self.leaf([])})",
+            lambda: f"SELECT rank({self.leaf([])}) WITHIN GROUP (ORDER BY {column()}) FROM o.t",
+            lambda: f"SELECT percentile_{self.pick('cont', 'disc')}(0.5) WITHIN GROUP (ORDER BY {column()}) FROM o.t",
+            lambda: f"SELECT xmlconcat({one()}, NULL), xmlparse(CONTENT {one()}) FROM o.t",
+            lambda: f"SELECT {self.pick('xmlelement(name a, ', 'xmlforest(', 'xmlpi(name a, ', 'xmlroot(')}{one()}"
+                    f"{self.pick(')', ', VERSION ' + column() + ')')} FROM o.t",
+            lambda: f"SELECT xmlserialize(CONTENT {one()} AS {self.pick('text', 'varchar(3)')}), {one()} IS DOCUMENT FROM o.t",
+            lambda: f"SELECT q.* FROM o.t, XMLTABLE({self.pick(repr('/a'), column())} PASSING {one()} COLUMNS k {self.pick('text', 'int', 'o.num')} "
+                    f"PATH {self.pick(repr('b'), column())} DEFAULT {one()}) q",
+            lambda: f"SELECT js[{column()}][{one()}] FROM o.t",
+            lambda: f"SELECT ia[{column()}:{one()}], nus[{column()}] FROM o.t",
+            lambda: f"SELECT count(*) OVER (ORDER BY {self.pick('i', 'n', 'd', 'tz')} RANGE BETWEEN {self.leaf([])} PRECEDING AND CURRENT ROW) FROM o.t",
+            lambda: f"SELECT count(*) OVER (ORDER BY i {self.pick('ROWS', 'GROUPS')} {self.leaf([])} PRECEDING) FROM o.t",
+            lambda: f"SELECT ARRAY[{column()}, {one()}]::{self.pick('text', 'o.num', 'boolean', 'numeric', 'o.word')}[] FROM o.t",
+            lambda: f"SELECT ROW({one()}, {one()})::o.pair, (ROW({one()}, {one()})::o.pair).a FROM o.t",
+            lambda: f"SELECT {self.pick('CAST({} AS text)', '{}::boolean', 'text({})', '{}::o.num', '({})::o.small', '{}::bigint::text')} FROM o.t".format(column()),
+            lambda: f"SELECT ({column()}, {column()}) IN (({one()}, {one()}), ({one()}, {one()})) FROM o.t",
+            lambda: f"SELECT ({column()}, {column()}) {self.pick('=', '<')} (SELECT {one()}, {one()} FROM o.t2) FROM o.t",
+            lambda: f"SELECT ({column()}, {column()}) = ANY (SELECT {one()}, {one()} FROM o.t) FROM o.t",
+            lambda: f"SELECT {column()} BETWEEN SYMMETRIC {one()} AND {one()} FROM o.t",
+            lambda: f"SELECT {column()} FROM o.t UNION ALL SELECT {one()} FROM o.t EXCEPT ALL SELECT {one()} FROM o.t",
+            lambda: f"SELECT 1 FROM o.t TABLESAMPLE SYSTEM ({self.leaf([])}) REPEATABLE ({self.leaf([])})",
+            lambda: f"SELECT concat_ws({one()}, {one()}, VARIADIC ta), format({one()}, {one()}) FROM o.t",
+            lambda: f"SELECT substring({one()} FROM {one()}), position({one()} IN {one()}), {one()} AT TIME ZONE 'UTC' FROM o.t",
+            lambda: f"SELECT {one()} LIKE {one()} ESCAPE {one()}, make_interval(days => {one()}) FROM o.t",
+            lambda: f"SELECT {one()} OPERATOR(pg_catalog.{self.pick('=', '||', '+')}) {one()}, pg_catalog.lower({one()}) FROM o.t",
+            lambda: f"SELECT width_bucket({one()}, nus), array_cat(nus, ARRAY[{one()}]), {one()} || nus FROM o.t",
             lambda: f"SELECT {self.pick('coalesce', 'greatest', 'nullif')}({column()}, {one()}) FROM o.t",
             lambda: f"SELECT ARRAY[{column()}, {one()}, {one()}] FROM o.t",
             lambda: f"SELECT CASE WHEN {one()} THEN {column()} ELSE {one()} END FROM o.t",
