@@ -118,6 +118,7 @@ struct action {
     struct text columns_why;   /* how a column is reached when not by name: "* in SELECT *"; or empty */
 
     enum where_strength where; /* update, delete */
+    bool of_execute;           /* a cast of EXECUTE's argument: means nothing if it executes a template */
     bool key_unsure;           /* the agent may change the relation: no key of it proves anything */
     struct text where_why;     /* what is missing for the next strength, for messages; may be empty */
 

@@ -32,7 +32,8 @@ static void inherit(struct walk *walk, const struct alteration *alteration, Rang
         attach(walk, &alteration->target);
 }
 
-static void partition(struct walk *walk, const PartitionCmd *command, bool attaches)
+static void partition(struct walk *walk, const struct alteration *alteration,
+                      const PartitionCmd *command, bool attaches)
 {
     struct target child;
 
@@ -44,7 +45,7 @@ static void partition(struct walk *walk, const PartitionCmd *command, bool attac
     act(walk, VERB_ALTER, &child);
     if (attaches && !child.inside_table)
         attach(walk, &child);
-    partition_bound(walk, command->bound);
+    partition_bound(walk, alteration->draft, command->bound);
     walk->shape->not_in_block |= command->concurrent;
 }
 
@@ -177,7 +178,8 @@ static void alter_with_definition(struct walk *walk, struct alteration *alterati
     case AT_AttachPartition:
     case AT_DetachPartition:
     case AT_DetachPartitionFinalize:
-        partition(walk, (PartitionCmd *)command->def, command->subtype == AT_AttachPartition);
+        partition(walk, alteration, (PartitionCmd *)command->def,
+                  command->subtype == AT_AttachPartition);
         break;
     default:
         walk_unknown(walk, "ALTER TABLE", (int)command->subtype, -1);

@@ -226,13 +226,22 @@ static struct text schema_of_names(List *names)
                                   : (struct text){0};
 }
 
+/* A parameter of no declared type is no row. */
+static bool may_be_field(struct walk *walk, const FuncCall *call)
+{
+    Node *argument = list_length(call->args) == 1 ? linitial(call->args) : NULL;
+    return argument != NULL && list_length(call->funcname) == 1 && !IsA(argument, ParamRef) &&
+           type_may_have_fields(walk->context->catalog, type_of_argument(walk, argument));
+}
+
 static uint32_t type_of_call(struct walk *walk, const FuncCall *call)
 {
     struct text name = text_from(strVal(llast(call->funcname)));
     if (list_length(call->funcname) > 2)
         return TYPE_UNSURE;
     const struct argument_types types = argument_types_of(walk, call);
-    return result_of_function(walk, schema_of_names(call->funcname), name, &types);
+    return result_of_function(walk, schema_of_names(call->funcname), name, &types,
+                              may_be_field(walk, call));
 }
 
 static uint32_t type_of_operator(struct walk *walk, const A_Expr *tree)

@@ -330,14 +330,10 @@ static uint32_t type_of_several(struct walk *walk, const MultiAssignRef *referen
     return column->literal ? TYPE_LITERAL : column->type;
 }
 
-void column_assignment(struct walk *walk, const struct item *target, struct text name, Node *value,
-                       int location)
+void value_assignment(struct walk *walk, Node *value, uint32_t type, int location)
 {
-    const struct column *column =
-        target->columns_known ? relation_column(target->relation, name) : NULL;
-    uint32_t type = column != NULL ? column->type : TYPE_UNSURE;
     uint32_t several = TYPE_UNSURE;
-    if (value != NULL && IsA(value, MultiAssignRef)) {
+    if (IsA(value, MultiAssignRef)) {
         several = type_of_several(walk, (MultiAssignRef *)value);
         value = value_of_several((MultiAssignRef *)value);
     }

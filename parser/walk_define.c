@@ -291,8 +291,11 @@ void walk_create_domain(struct walk *walk, Node *node)
     walk_type(walk, statement->typeName);
     if (statement->collClause != NULL)
         strings_only(walk, statement->collClause->collname);
-    foreach (cell, statement->constraints)
+    foreach (cell, statement->constraints) {
         table_constraint(walk, draft, lfirst(cell));
+        if (!walk->failed)
+            stored_by_default(walk, statement->typeName, lfirst(cell));
+    }
 }
 
 /* What may make values invalid scans every table that has some. */
@@ -315,6 +318,8 @@ void walk_alter_domain(struct walk *walk, Node *node)
     switch (statement->subtype) {
     case 'T':
         draft_expression(walk, draft, statement->def);
+        if (statement->def != NULL)
+            walk_assignment(walk, statement->def, 0, 0);
         break;
     case 'C':
         act(walk, VERB_CODE, &target);

@@ -254,7 +254,7 @@ static void casts_for_builtins(struct walk *walk, const struct named_call *call)
     for (size_t i = 0; i < count && walk_spend(walk, 1); i++)
         if (chosen ? !by.of_user && builtins[i].oid == by.function
                    : takes_arguments(&builtins[i], call->argument_count) &&
-                         function_is_reached(walk, &builtins[i], &types))
+                         function_fits(walk, &builtins[i], &types))
             casts_of_arguments(walk, &builtins[i], call->tree, &types, call->location);
     ListCell *cell;
     foreach (cell, count == 0 ? call->tree->args : NIL)

@@ -240,7 +240,7 @@ static void casts_for_builtins(struct walk *walk, const struct named_operator *n
         const struct operands *pair = &list->items[i];
         for (size_t j = 0; j < count && walk_spend(walk, 1); j++)
             if (pair->chosen ? !pair->by.of_user && pair->by.function == operators[j].function
-                             : operator_is_reached(walk, &operators[j], &pair->types))
+                             : operator_fits(walk, &operators[j], &pair->types))
                 casts_of_pair(walk, &operators[j], pair, named->location);
         if (count == 0 && !pair->chosen && is_builtin_operator(named->name)) {
             casts_of_values(walk, pair->left_value, named->location);

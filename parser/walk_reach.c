@@ -164,11 +164,11 @@ uint32_t type_of_parameter_at(const struct walk *walk, const struct function *fu
     return type != NULL && type->is_array ? type->base : TYPE_UNSURE;
 }
 
-bool function_is_reached(struct walk *walk, const struct function *function,
-                         const struct argument_types *types)
+bool function_fits(struct walk *walk, const struct function *function,
+                   const struct argument_types *types)
 {
-    if (!types->known || overloads_may_change(walk) || function->argument_types == NULL ||
-        function->argument_count == 0 || function->kind == 'p')
+    if (!types->known || function->argument_types == NULL || function->argument_count == 0 ||
+        function->kind == 'p')
         return true; /* output arguments are among a procedure's */
     for (size_t i = 0; i < types->count; i++) {
         if (!function->variadic && i >= function->argument_count)
@@ -180,15 +180,24 @@ bool function_is_reached(struct walk *walk, const struct function *function,
     return true;
 }
 
-bool operator_is_reached(struct walk *walk, const struct operator* op,
-                         const struct operand_types *types)
+bool function_is_reached(struct walk *walk, const struct function *function,
+                         const struct argument_types *types)
+{
+    return overloads_may_change(walk) || function_fits(walk, function, types);
+}
+
+bool operator_fits(struct walk *walk, const struct operator* op, const struct operand_types *types)
 {
     const struct catalog *catalog = walk->context->catalog;
-    if (overloads_may_change(walk))
-        return true;
     if (types->prefix != (op->left == 0) || type_fits(catalog, types->right, op->right) == FITS_NOT)
         return false;
     return types->prefix || type_fits(catalog, types->left, op->left) != FITS_NOT;
+}
+
+bool operator_is_reached(struct walk *walk, const struct operator* op,
+                         const struct operand_types *types)
+{
+    return overloads_may_change(walk) || operator_fits(walk, op, types);
 }
 
 /* --- results -------------------------------------------------------------------------------- */
@@ -231,29 +240,32 @@ static uint32_t result_of(const struct walk *walk, const struct overload *chosen
     return type->kind == 'p' ? polymorphic_result(catalog, chosen, types, count) : type->oid;
 }
 
-/* What all built-ins of the name give, if nobody else has made any. */
+/* What all of the name give. */
 static uint32_t only_result(const struct walk *walk, struct text name)
 {
-    size_t count;
     const struct catalog *catalog = walk->context->catalog;
-    if (overloads_may_change(walk) || catalog_functions(catalog, name, &count) != NULL)
+    size_t counts[2] = {0};
+    const struct function *functions[2] = {catalog_builtin_functions(catalog, name, &counts[0]),
+                                           catalog_functions(catalog, name, &counts[1])};
+    const struct function *first = counts[0] > 0 ? functions[0] : functions[1];
+    if (overloads_may_change(walk) || first == NULL)
         return TYPE_UNSURE;
-    const struct function *builtins = catalog_builtin_functions(catalog, name, &count);
-    for (size_t i = 1; i < count; i++)
-        if (builtins[i].result_type != builtins[0].result_type)
-            return TYPE_UNSURE;
-    const struct type *type =
-        count > 0 ? catalog_type_by_oid(catalog, builtins[0].result_type) : NULL;
+    for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+        for (size_t j = 0; j < counts[i]; j++)
+            if (functions[i][j].result_type != first->result_type)
+                return TYPE_UNSURE;
+    const struct type *type = catalog_type_by_oid(catalog, first->result_type);
     return type != NULL && type->kind != 'p' ? type->oid : TYPE_UNSURE;
 }
 
 uint32_t result_of_function(struct walk *walk, struct text schema, struct text name,
-                            const struct argument_types *types)
+                            const struct argument_types *types, bool may_be_field)
 {
     struct overload chosen;
     if (function_chosen(walk, schema, name, types, &chosen))
         return result_of(walk, &chosen, types->types, types->count);
-    return types->count != 1 || !type_has_name(walk, name) ? only_result(walk, name) : TYPE_UNSURE;
+    bool may_be_cast = types->count == 1 && type_has_name(walk, name);
+    return may_be_cast || may_be_field ? TYPE_UNSURE : only_result(walk, name);
 }
 
 /* What all built-in operators of the name give, if nobody else has made any. */

@@ -25,8 +25,10 @@ static void routine_parameters(struct walk *walk, List *parameters)
             return;
         }
         type_mention(walk, parameter->argType);
-        if (parameter->defexpr != NULL)
-            walk_expression(walk, parameter->defexpr, NULL);
+        if (parameter->defexpr == NULL)
+            continue;
+        walk_expression(walk, parameter->defexpr, NULL);
+        walk_assignment(walk, parameter->defexpr, 0, walk_type_oid(walk, parameter->argType));
     }
 }
 

@@ -363,9 +363,15 @@ uint32_t type_of_parameter_at(const struct walk *walk, const struct function *fu
 bool operator_is_reached(struct walk *walk, const struct operator *op,
                          const struct operand_types *types);
 
-/* What a call gives; TYPE_UNSURE where that is not sure. */
+/* The same of what the agent cannot change. */
+bool function_fits(struct walk *walk, const struct function *function,
+                   const struct argument_types *types);
+bool operator_fits(struct walk *walk, const struct operator *op, const struct operand_types *types);
+
+/* What a call gives; TYPE_UNSURE where that is not sure. `may_be_field`: it has the form f(row), which is
+ * row.f where there is no such function for the row. */
 uint32_t result_of_function(struct walk *walk, struct text schema, struct text name,
-                            const struct argument_types *types);
+                            const struct argument_types *types, bool may_be_field);
 uint32_t result_of_operator(struct walk *walk, struct text schema, struct text name,
                             const struct operand_types *types);
 
@@ -484,9 +490,8 @@ void casts_of_argument(struct walk *walk, Node *node, uint32_t to, int location)
 void casts_to(struct walk *walk, const char *name, const uint32_t *types, size_t type_count,
               int location);
 
-/* A column takes a value (NULL: of any type). */
-void column_assignment(struct walk *walk, const struct item *target, struct text column,
-                       Node *value, int location);
+/* A value that a column, a field or an element of the type is assigned. */
+void value_assignment(struct walk *walk, Node *value, uint32_t type, int location);
 
 /* --- walk_common.c -------------------------------------------------------------------------- */
 

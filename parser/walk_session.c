@@ -83,6 +83,18 @@ static void execute_hold(struct walk *walk, const ExecuteStmt *statement)
     walk->shape->hold = hold;
 }
 
+/* What the prepared statement's parameters are is not known here. */
+static void casts_of_execute(struct walk *walk, List *values)
+{
+    size_t before = walk->action_count;
+    ListCell *cell;
+
+    foreach (cell, values)
+        walk_assignment(walk, lfirst(cell), 0, 0);
+    for (size_t i = before; i < walk->action_count; i++)
+        walk->actions[i].of_execute = true;
+}
+
 static struct argument constant_of(struct walk *walk, const A_Const *constant)
 {
     if (constant->isnull)
@@ -138,6 +150,7 @@ void walk_execute(struct walk *walk, Node *node)
     }
     session_name(walk, statement->name, "prepared statement");
     walk_expressions(walk, statement->params, NULL);
+    casts_of_execute(walk, statement->params);
     execute_arguments(walk, statement->params);
 }
 

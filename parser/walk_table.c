@@ -134,8 +134,14 @@ static bool names_draft(struct walk *walk, const struct draft *draft, RangeVar *
 static void foreign_key(struct walk *walk, const struct draft *draft, const Constraint *constraint)
 {
     struct target target;
+    ListCell *cell;
 
-    strings_only(walk, constraint->fk_attrs);
+    if (!strings_only(walk, constraint->fk_attrs))
+        return;
+    foreach (cell, constraint->fk_attrs) { /* are compared with the other table's */
+        const struct column *column = relation_column(&draft->relation, text_from(strVal(lfirst(cell))));
+        casts_of_values(walk, column != NULL ? column->type : TYPE_UNSURE, constraint->location);
+    }
     strings_only(walk, constraint->pk_attrs);
     strings_only(walk, constraint->fk_del_set_cols);
     if (constraint->pktable == NULL) {
@@ -251,12 +257,11 @@ static void column_type(struct walk *walk, TypeName *type)
         walk_type(walk, type);
 }
 
-/* DEFAULT and GENERATED give values of the column's type. */
-static void stored_by_default(struct walk *walk, const ColumnDef *column, const Constraint *constraint)
+void stored_by_default(struct walk *walk, TypeName *type, const Constraint *constraint)
 {
-    if (constraint->raw_expr != NULL && column->typeName != NULL &&
+    if (constraint->raw_expr != NULL && type != NULL &&
         (constraint->contype == CONSTR_DEFAULT || constraint->contype == CONSTR_GENERATED))
-        walk_assignment(walk, constraint->raw_expr, 0, walk_type_oid(walk, column->typeName));
+        walk_assignment(walk, constraint->raw_expr, 0, walk_type_oid(walk, type));
 }
 
 void column_definition(struct walk *walk, struct draft *draft, ColumnDef *column)
@@ -274,8 +279,11 @@ void column_definition(struct walk *walk, struct draft *draft, ColumnDef *column
     free_options(walk, column->fdwoptions);
     foreach (cell, column->constraints) {
         table_constraint(walk, draft, lfirst(cell));
-        if (!walk->failed)
-            stored_by_default(walk, column, lfirst(cell));
+        if (walk->failed)
+            return;
+        stored_by_default(walk, column->typeName, lfirst(cell));
+        if (((Constraint *)lfirst(cell))->contype == CONSTR_FOREIGN && column->typeName != NULL)
+            casts_of_values(walk, walk_type_oid(walk, column->typeName), -1);
     }
 }
 
@@ -301,7 +309,17 @@ static bool is_infinite(const Node *node)
                                   strcmp(((const String *)field)->sval, "maxvalue") == 0);
 }
 
-static void bound_values(struct walk *walk, List *values)
+/* Each becomes what its part of the key is: a column of the parent's. */
+static void bound_value(struct walk *walk, const struct draft *parent, Node *value)
+{
+    walk_expression(walk, value, NULL);
+    for (size_t i = 0; i < parent->relation.column_count; i++)
+        walk_assignment(walk, value, 0, parent->relation.columns[i].type);
+    if (parent->relation.column_count == 0)
+        walk_assignment(walk, value, 0, 0);
+}
+
+static void bound_values(struct walk *walk, const struct draft *parent, List *values)
 {
     ListCell *cell;
 
@@ -309,17 +327,17 @@ static void bound_values(struct walk *walk, List *values)
         Node *value = lfirst(cell);
 
         if (!is_infinite(value))
-            walk_expression(walk, value, NULL);
+            bound_value(walk, parent, value);
     }
 }
 
-void partition_bound(struct walk *walk, PartitionBoundSpec *bound)
+void partition_bound(struct walk *walk, const struct draft *parent, PartitionBoundSpec *bound)
 {
     if (bound == NULL)
         return;
-    bound_values(walk, bound->listdatums);
-    bound_values(walk, bound->lowerdatums);
-    bound_values(walk, bound->upperdatums);
+    bound_values(walk, parent, bound->listdatums);
+    bound_values(walk, parent, bound->lowerdatums);
+    bound_values(walk, parent, bound->upperdatums);
 }
 
 static void partition_key(struct walk *walk, struct draft *draft, const PartitionSpec *key)
@@ -441,7 +459,7 @@ void create_relation(struct walk *walk, CreateStmt *statement, bool is_code)
     draft_elements(walk, draft, statement->tableElts);
     define_elements(walk, draft, statement->tableElts);
     partition_key(walk, draft, statement->partspec);
-    partition_bound(walk, statement->partbound);
+    partition_bound(walk, draft, statement->partbound);
 }
 
 void walk_create_table(struct walk *walk, Node *node)

@@ -139,7 +139,11 @@ void draft_condition(struct walk *walk, struct draft *draft, Node *expression);
 
 void column_definition(struct walk *walk, struct draft *draft, ColumnDef *column);
 void table_constraint(struct walk *walk, struct draft *draft, Constraint *constraint);
-void partition_bound(struct walk *walk, PartitionBoundSpec *bound);
+/* The values of FOR VALUES; the columns of `parent` are those of the key, and others. */
+void partition_bound(struct walk *walk, const struct draft *parent, PartitionBoundSpec *bound);
+
+/* DEFAULT and GENERATED give values of the type of what is defined. */
+void stored_by_default(struct walk *walk, TypeName *type, const Constraint *constraint);
 void index_elements(struct walk *walk, struct draft *draft, List *elements);
 void create_relation(struct walk *walk, CreateStmt *statement, bool is_code);
 

@@ -172,34 +172,47 @@ void write_foreign_keys(struct walk *walk, size_t index)
 
 /* --- columns -------------------------------------------------------------------------------- */
 
-/* t.a[1].b = …: the subscripts are expressions; a field belongs to its column. */
-static void target_indirection(struct walk *walk, struct scope *scope, const struct item *target,
-                               const ResTarget *column)
+static uint32_t type_of_target(const struct item *target, struct text name)
 {
-    const struct column *known =
-        target->columns_known ? relation_column(target->relation, text_from(column->name)) : NULL;
-    uint32_t container = known != NULL ? known->type : TYPE_UNSURE;
+    const struct column *column =
+        target->columns_known ? relation_column(target->relation, name) : NULL;
+    return column != NULL ? column->type : TYPE_UNSURE;
+}
+
+static uint32_t element_or_field(struct walk *walk, uint32_t type, Node *node)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    const struct type *known = type != TYPE_UNSURE && catalog != NULL
+                                   ? type_without_domains(catalog, type)
+                                   : NULL;
+    if (known == NULL || IsA(node, A_Indices))
+        return known != NULL && known->is_array ? known->base : TYPE_UNSURE;
+    const struct relation *row = catalog_relation_by_oid(catalog, known->relation);
+    const struct column *field =
+        row != NULL ? relation_column(row, text_from(strVal(node))) : NULL;
+    return field != NULL ? field->type : TYPE_UNSURE;
+}
+
+/* t.a[1].b = …: the subscripts are expressions; a field belongs to its column. The type of what is
+ * written. */
+static uint32_t target_indirection(struct walk *walk, struct scope *scope,
+                                   const struct item *target, const ResTarget *column)
+{
+    uint32_t type = type_of_target(target, text_from(column->name));
     ListCell *cell;
     foreach (cell, column->indirection) {
         Node *node = lfirst(cell);
         if (IsA(node, A_Indices)) {
-            subscripts(walk, scope, (A_Indices *)node, container);
-        } else if (IsA(node, String)) {
-            container = TYPE_UNSURE;
-        } else {
+            subscripts(walk, scope, (A_Indices *)node, type);
+        } else if (!IsA(node, String)) {
             walk_unknown(walk, "assignment target", (int)nodeTag(node), -1);
+            return TYPE_UNSURE;
         }
+        /* A slice is assigned an array of the same. */
+        if (!IsA(node, A_Indices) || !((A_Indices *)node)->is_slice)
+            type = element_or_field(walk, type, node);
     }
-}
-
-/* What is assigned to an element becomes what the array has. */
-static bool has_fields(List *indirections)
-{
-    ListCell *cell;
-    foreach (cell, indirections)
-        if (!IsA(lfirst(cell), A_Indices))
-            return true;
-    return false;
+    return type;
 }
 
 void write_columns(struct walk *walk, struct scope *scope, const struct item *target, size_t action,
@@ -213,12 +226,10 @@ void write_columns(struct walk *walk, struct scope *scope, const struct item *ta
             return;
         }
         action_add_column(walk, action, text_from(column->name));
-        target_indirection(walk, scope, target, column);
+        uint32_t type = target_indirection(walk, scope, target, column);
         expression(walk, scope, column->val);
         if (column->val != NULL)
-            column_assignment(walk, target, text_from(column->name),
-                              has_fields(column->indirection) ? NULL : column->val,
-                              column->location);
+            value_assignment(walk, column->val, type, column->location);
     }
 }
 
@@ -318,7 +329,7 @@ void assigned_values(struct walk *walk, const struct item *target, List *columns
     foreach (cell, values) {
         struct text name = column_at(target->relation, columns, at++);
         if (name.size > 0)
-            column_assignment(walk, target, name, lfirst(cell), target->location);
+            value_assignment(walk, lfirst(cell), type_of_target(target, name), target->location);
         else
             casts_of_value(walk, lfirst(cell), TYPE_UNSURE, CAST_ASSIGNMENT, target->location);
     }
@@ -342,14 +353,10 @@ static void inserted_values(struct walk *walk, const struct item *target, Insert
                        : target->relation->column_count;
     for (size_t i = 0; i < count; i++) {
         struct text name = column_at(target->relation, tree->cols, i);
-        const struct column *column = name.size > 0 && target->columns_known
-                                          ? relation_column(target->relation, name)
-                                          : NULL;
         uint32_t type = !given->columns_known       ? TYPE_UNSURE
                         : given->columns[i].literal ? TYPE_LITERAL
                                                     : given->columns[i].type;
-        casts_between(walk, type, column != NULL ? column->type : TYPE_UNSURE, CAST_ASSIGNMENT,
-                      target->location);
+        casts_between(walk, type, type_of_target(target, name), CAST_ASSIGNMENT, target->location);
     }
 }
 

@@ -230,6 +230,12 @@ static void hold_template(const struct policy *policy, struct action_decision *o
         out->verdict = VERDICT_HOLD;
 }
 
+static bool executes_template(const struct policy *policy, const struct shape *shape)
+{
+    return shape->kind == STATEMENT_EXECUTE && shape->hold == 0 &&
+           template_named(policy, shape->name) != NULL;
+}
+
 static void decide_action(const struct matching *matching, struct action_decision *out)
 {
     *out = (struct action_decision){
@@ -238,6 +244,7 @@ static void decide_action(const struct matching *matching, struct action_decisio
         return;
     bool is_implicit =
         is_covered_by_view(matching) ||
+        (matching->action->of_execute && executes_template(matching->context->policy, matching->shape)) ||
         (matching->context->policy->introspection && is_open_introspection(matching->action));
     if (!is_implicit) {
         try_rules(matching, out);
@@ -294,12 +301,6 @@ static bool says_nothing(const struct shape *shape)
     return shape->action_count == 0 &&
            (shape->kind == STATEMENT_UTILITY || shape->kind == STATEMENT_CODE ||
             shape->kind == STATEMENT_COPY_IN);
-}
-
-static bool executes_template(const struct policy *policy, const struct shape *shape)
-{
-    return shape->kind == STATEMENT_EXECUTE && shape->hold == 0 &&
-           template_named(policy, shape->name) != NULL;
 }
 
 /* To the server a template's name means nothing: no statement may be prepared under it, and whatever wraps

@@ -39,8 +39,8 @@ Test(column, reads_all_through_a_star_or_a_whole_row)
         {"SELECT c.* FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT c FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT (c).* FROM shop.customers c", EVERY_CUSTOMER},
-        {"SELECT c.*::text FROM shop.customers c", EVERY_CUSTOMER "; call shop.mood_text"},
-        {"SELECT row_to_json(c) FROM shop.customers c", EVERY_CUSTOMER "; call shop.mood_json"},
+        {"SELECT c.*::text FROM shop.customers c", EVERY_CUSTOMER},
+        {"SELECT row_to_json(c) FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT c IS NOT NULL FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT count(c) FROM shop.customers c", EVERY_CUSTOMER},
         {"SELECT shop.customers FROM shop.customers", "select shop.customers*"
@@ -143,7 +143,7 @@ Test(column, does_not_count_what_a_subquery_hides)
          "select shop.customers(id, name)"},
         {"SELECT x.ssn FROM (SELECT id AS ssn FROM shop.products) x", "select shop.products(id)"},
         {"SELECT row_to_json(x)::text FROM (SELECT id FROM shop.events) x",
-         "select shop.events(id); call shop.mood_json; call shop.mood_text"},
+         "select shop.events(id)"},
         {"SELECT t.y FROM (SELECT name, ssn FROM shop.customers) AS t(x, y)",
          "select shop.customers(name, ssn)"},
         {"WITH c(a) AS (SELECT id FROM shop.customers) SELECT a, c.* FROM c",
@@ -164,7 +164,7 @@ Test(column, knows_output_names_in_order_and_group_by)
          "select shop.orders(id, status)"},
         {"SELECT DISTINCT ON (k) id AS k FROM shop.events", "select shop.events(id)"},
         {"SELECT id AS k FROM shop.customers ORDER BY k || ssn",
-         "select shop.customers(id, k, ssn); call shop.mood_text"},
+         "select shop.customers(id, k, ssn)"},
         {"SELECT id FROM shop.events UNION SELECT id FROM shop.orders ORDER BY id",
          "select shop.events(id); select shop.orders(id)"},
     };

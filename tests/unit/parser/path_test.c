@@ -69,9 +69,10 @@ Test(path, judges_an_unqualified_name_as_all_that_it_could_mean)
         {"SELECT oid FROM pg_class", "select pg_catalog.pg_class(oid)"},
         {"INSERT INTO products (id) VALUES (1)",
          "insert shop.products(id); insert dev.products*(id)"},
+        /* In one of the agent's own, id may be a mood. */
         {"DELETE FROM products WHERE id = 1",
-         "delete shop.products; read select shop.products(id); delete dev.products; read select "
-         "dev.products*(id)"},
+         "delete shop.products; read select shop.products(id); call shop.mood_text; delete "
+         "dev.products; read select dev.products*(id)"},
         {"WITH orders AS (SELECT 1 AS id) SELECT id FROM orders", ""},
         {"DROP TABLE orders", "drop shop.orders; drop dev.orders; drop public.orders"},
         {"TRUNCATE products", "truncate shop.products; truncate dev.products"},
