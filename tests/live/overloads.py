@@ -6,6 +6,7 @@ chooses a user's, pgwicket must demand `call`: always. Where it chooses only its
 does is printed and bounded. Both for a path on which pg_catalog comes first and for one on which it comes last.
 
 Casts likewise, in a schema where users' types have implicit and assignment casts with functions, and nothing else is a user's.
+(Those of UNION are put in by the planner: they count here as stricter.)
 
 The statements come from a seed (PGWICKET_SEED, printed); PGWICKET_LONG makes ten times as many.
 """
@@ -374,6 +375,38 @@ def test_casts_of_users_need_call_wherever_they_run():
             prepare(owner.cursor(), overloads=False)
             owner.cursor().execute(CASTS)
         compare(database, "last", "o", Casts)
+
+
+# No function of these names takes the row, so that f(row) is row.f, of a type whose operators are a user's.
+FIELDS = """
+SET search_path = o;
+CREATE TABLE named (length mood, upper mood, i int);
+CREATE FUNCTION mood_int(mood, int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+CREATE OPERATOR o.= (FUNCTION = mood_int, LEFTARG = mood, RIGHTARG = int);
+CREATE OPERATOR o.|| (FUNCTION = mood_int, LEFTARG = mood, RIGHTARG = int);
+GRANT SELECT ON named TO agent;
+"""
+
+
+def test_a_call_that_is_a_field_has_the_fields_type():
+    with Database() as database:
+        with psycopg2.connect(database.superuser) as owner:
+            cursor = owner.cursor()
+            prepare(cursor, overloads=False)
+            cursor.execute(FIELDS)
+            lines = ["SELECT length(n) = 1 FROM o.named n", "SELECT n.length = 1 FROM o.named n",
+                     "SELECT upper(s) || 1 FROM (SELECT * FROM o.named) s", "SELECT length(named) = 1 FROM o.named",
+                     "SELECT length((SELECT n FROM o.named n)) = 1", "SELECT i = 1 FROM o.named",
+                     "SELECT length(upper(x)) = 1 FROM o.t"]
+            chosen = []
+            for sql in lines:
+                cursor.execute("SET search_path = o")
+                cursor.execute("SELECT oracle.chosen(%s, %s)", (sql, ""))
+                chosen.append(cursor.fetchone()[0])
+        equal(["(mood," in (text or "") for text in chosen], [True] * 5 + [False] * 2, chosen)
+        answers = verdicts(database.upstream, "last", [{"sql": sql} for sql in lines])
+        equal([answer["verdict"] for answer in answers], ["reject"] * 5 + ["allow"] * 2,
+              [answer.get("message") for answer in answers])
 
 
 def test_a_schema_before_pg_catalog_wins_where_both_fit_exactly():
