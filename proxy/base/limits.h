@@ -133,6 +133,11 @@ enum {
     LIMIT_PREAMBLE_STATEMENTS = 64,
     LIMIT_PREAMBLE_BYTES = 16 * 1024,
 
+    /* Of a transaction in which holds run: names of savepoints that are nested in each other, and holds. More than
+     * any driver or person nests; they are kept for each session. */
+    LIMIT_SAVEPOINTS_FOLLOWED = 64,
+    LIMIT_HOLDS_PER_TRANSACTION = 16,
+
     /* HTTP of the review listener. */
     LIMIT_HTTP_HEADER_BYTES = 8 * 1024,
     LIMIT_HTTP_BODY_BYTES = 64 * 1024,

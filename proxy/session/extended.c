@@ -396,7 +396,8 @@ static enum step execute_allowed(struct session *s, struct portal *portal,
     if (first)
         portal->statement_number = ++s->statement_number;
     portal->executed = true;
-    if (error.message.size > 0)
+    if (error.message.size > 0 ||
+        !inside_allows(s, &portal->judged->judgement.analysis, &error))
         refuse(s, portal->judged, &error, 0);
     else if (first && !report_statement(s, portal->judged, portal, 0, portal->statement_number,
                                         VERDICT_ALLOW, NULL))
@@ -423,7 +424,8 @@ enum step client_execute(struct session *s, const struct frame *frame, struct te
         refuse_unknown(s, "34000", "portal", message.portal);
         return STEP_DONE;
     }
-    if (session_ready_to_judge(s) == STEP_WAIT)
+    if (session_ready_to_judge(s) == STEP_WAIT ||
+        inside_before(s, &portal->judged->judgement.analysis) == STEP_WAIT)
         return STEP_WAIT;
     return portal_is_gated(portal) ? execute_gated(s, portal, &message, following)
                                    : execute_allowed(s, portal, &message);

@@ -217,8 +217,28 @@ static void show_hold_error(struct session *s, const struct hold *hold, bool wai
     gate_show_error(s);
 }
 
+/* The run is a part of the client's own transaction, whose COMMIT decides. */
+bool hold_is_inside(const struct gate *gate) { return gate->transaction == 'T'; }
+
+static void refuse_inside(struct session *s)
+{
+    struct error_text error = {
+        .sqlstate = "54000",
+        .message = arena_printf(&s->gate.arena,
+                                "pgwicket: hold %lld cannot run in a transaction with so many savepoints or "
+                                "holds; nothing was run",
+                                (long long)s->gate.hold->id),
+        .hint = TEXT("Run it in a transaction of its own.")};
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+}
+
 static void claim(struct session *s)
 {
+    if (hold_is_inside(&s->gate) && !inside_has_room(s)) {
+        refuse_inside(s);
+        return;
+    }
     gate_become(s, GATE_CLAIM);
     s->port.set_timer(s->port.context, 0);
     if (s->gate.waiting)
@@ -339,9 +359,6 @@ static const char run_id_sql[] =
     "pg_catalog.pg_backend_pid()) a), "
     "(SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c), "
     "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
-
-/* The run is a part of the client's own transaction, whose COMMIT decides. */
-bool hold_is_inside(const struct gate *gate) { return gate->transaction == 'T'; }
 
 /* Deferred constraints and triggers fire and are counted; in the client's transaction their mode stays as it
  * was, and what fired is undone and fires again at its COMMIT. */
@@ -511,8 +528,7 @@ static void note_run(struct session *s)
 static void run_inside(struct session *s)
 {
     struct gate *gate = &s->gate;
-    s->running_hold = gate->hold->id;
-    s->savepoint_count = 0;
+    inside_began(s, gate->hold->id);
     s->status = 'T';
     note_run(s);
     if (gate->origin == ORIGIN_QUERY) {
@@ -671,42 +687,6 @@ void hold_answer(struct session *s, struct hold_request *request)
     }
 }
 
-/* --- the client's transaction after a run inside it ---------------------------------------------------- */
-
-void hold_transaction_ended(struct session *s, bool committed)
-{
-    if (s->running_hold == 0)
-        return;
-    enum hold_state outcome = committed ? HOLD_EXECUTED : HOLD_RELEASED;
-    hold_post_and_forget(s, hold_finish_request(s, s->running_hold, outcome, TEXT(""), TEXT("")));
-    s->running_hold = 0;
-    s->savepoint_count = 0;
-}
-
-void hold_rolled_back_to(struct session *s, struct text savepoint)
-{
-    for (size_t i = 0; i < s->savepoint_count; i++)
-        if (text_is(savepoint, s->savepoints[i]))
-            return;
-    hold_transaction_ended(s, false);
-}
-
-/* COMMIT has been sent and its answer has not come. */
-static bool commit_outstanding(struct session *s)
-{
-    for (size_t i = 0; i < s->queue.count; i++) {
-        const struct execution *execution = queue_at(&s->queue, i)->execution;
-        const struct analysis *analysis =
-            execution != NULL ? &execution->judged->judgement.analysis : NULL;
-        for (size_t j = 0; analysis != NULL && j < analysis->statement_count; j++)
-            if (analysis->statements[j].shape.kind == STATEMENT_COMMIT)
-                return true;
-    }
-    return false;
-}
-
-/* The connection is going. Nothing that was not committed will be; what may have been stays running, and
- * the server will be asked. */
 void hold_session_ends(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -714,6 +694,5 @@ void hold_session_ends(struct session *s)
                 gate->state == GATE_HOLD_RECORD || gate->state == GATE_HOLD_ABORT;
     if (open && gate->hold != NULL)
         hold_post_and_forget(s, hold_finish_request(s, gate->hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
-    if (s->running_hold != 0 && !commit_outstanding(s))
-        hold_transaction_ended(s, false);
+    inside_session_ends(s);
 }

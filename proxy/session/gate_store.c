@@ -44,8 +44,10 @@ void hold_post(struct session *s, struct hold_request *request)
 /* Posts and goes on; the answer is thrown away. */
 void hold_post_and_forget(struct session *s, struct hold_request *request)
 {
-    if (s->port.post_hold(s->port.context, request))
+    if (s->port.post_hold(s->port.context, request)) {
+        s->returning += request->operation == HOLD_OP_FINISH;
         return;
+    }
     arena_release(&request->arena);
     free(request);
 }

@@ -258,6 +258,25 @@ struct preamble {
     size_t count;
 };
 
+/* T: the client's savepoints, and the released holds that ran in this transaction. Oldest first. */
+struct savepoint {
+    char name[64];
+    size_t times; /* set so often in a row */
+};
+
+struct inside_run {
+    int64_t hold;
+    size_t depth; /* savepoints that were set before it */
+};
+
+struct inside {
+    struct savepoint savepoints[LIMIT_SAVEPOINTS_FOLLOWED];
+    size_t savepoint_count;
+    struct inside_run runs[LIMIT_HOLDS_PER_TRANSACTION];
+    size_t run_count;
+    bool lost; /* there are more savepoints */
+};
+
 struct session {
     struct session_port port;
     struct arena setup_arena;
@@ -301,7 +320,8 @@ struct session {
 
     bool fresh;                   /* in T: only a preamble so far */
     struct preamble preamble;
-    int64_t running_hold;         /* T: a released hold ran in this transaction; COMMIT decides */
+    struct inside inside;
+    size_t returning;             /* outcomes of holds that the store has not confirmed yet */
 
     int64_t offered_us;           /* when the client's message at the front was first looked at */
     bool offered;                 /* … and it has not been taken yet */
@@ -316,8 +336,6 @@ struct session {
                                      row, CommandComplete until ReadyForQuery */
     bool batch_failed;            /* an error came since the last ReadyForQuery */
     char batch_sqlstate[6];
-    char savepoints[16][64];      /* set after a hold ran in this transaction */
-    size_t savepoint_count;
     int64_t swallow_left;         /* bytes of a message that is too large, still to come */
     uint8_t swallow_type;
     struct outcome outcomes[OUTCOMES_MAX];
@@ -555,11 +573,24 @@ void hold_wait_paused(struct session *s); /* … and a transaction that was left
 void hold_ready(struct session *s);
 void hold_run_identified(struct session *s); /* statement and transaction id are there */
 void hold_error(struct session *s);
-void hold_transaction_ended(struct session *s, bool committed);
 void hold_abort_run(struct session *s);
 bool hold_is_inside(const struct gate *gate); /* the run is a part of the client's own transaction */
-void hold_rolled_back_to(struct session *s, struct text savepoint);
 void hold_session_ends(struct session *s);
+
+/* inside.c */
+bool inside_has_room(const struct session *s);
+void inside_began(struct session *s, int64_t hold);
+int64_t inside_last_hold(const struct session *s); /* 0: none */
+void inside_ended(struct session *s, bool committed);
+void inside_reset(struct session *s);
+void inside_savepoint(struct session *s, struct text name);
+void inside_released(struct session *s, struct text name);
+void inside_rolled_back_to(struct session *s, struct text name);
+void inside_session_ends(struct session *s);
+/* What commits waits until it is known, here and in the store, which holds it commits. */
+enum step inside_before(struct session *s, const struct analysis *analysis);
+/* May this message be sent after what ran inside? */
+bool inside_allows(struct session *s, const struct analysis *analysis, struct error_text *error);
 
 /* pins.c */
 struct text pins_sql(struct arena *arena, const struct policy *policy);

@@ -167,7 +167,7 @@ void outcome_add(struct session *s, const struct execution *execution, struct te
         .judged = judged_retain(execution->judged),
         .statement_number = execution->statement_number,
         .rows = rows,
-        .hold = s->running_hold,
+        .hold = inside_last_hold(s),
         .server_us = s->port.monotonic_us(s->port.context) - execution->started_us,
     };
     struct text cut = text_cut(tag, sizeof outcome->tag - 1);

@@ -504,9 +504,23 @@ void session_cancel_done(struct session *s)
         session_become(s, SESSION_READY);
 }
 
+/* The store has what became of a hold, or cannot have it: then nothing may be committed without it. */
+static void returned(struct session *s, const struct hold_request *request)
+{
+    s->returning -= s->returning > 0;
+    if (s->state == SESSION_CLOSED)
+        return;
+    if (request->answer == HOLD_STORE_FAILED && request->new_state == HOLD_RELEASED && s->status != 'I')
+        session_fatal(s, "58030", hold_store_unusable().message, SESSION_END_INTERNAL);
+    else if (s->state == SESSION_DRAINING && queue_head(&s->queue) == NULL)
+        session_become(s, SESSION_READY);
+}
+
 void session_hold_answer(struct session *s, struct hold_request *request)
 {
     if (s->state != SESSION_GATED || s->gate.request != request) {
+        if (request->operation == HOLD_OP_FINISH)
+            returned(s, request);
         arena_release(&request->arena);
         free(request);
         return;

@@ -285,8 +285,11 @@ static void run_single(struct session *s, struct judged *judged)
 static enum step answer(struct session *s, struct judged *judged)
 {
     const struct statement *single = judged_single(judged);
+    struct error_text error;
     s->statement_number++;
-    if (judged_server_may_refuse(judged) && s->status != 'E') {
+    if (!inside_allows(s, &judged->judgement.analysis, &error)) {
+        refuse(s, judged, &error, 0);
+    } else if (judged_server_may_refuse(judged) && s->status != 'E') {
         let_server_refuse(s, judged);
     } else if (judged->judgement.verdict == VERDICT_REJECT) {
         refuse(s, judged, &judged->judgement.error, judged->judgement.analysis.position);
@@ -348,7 +351,9 @@ enum step client_query(struct session *s, const struct frame *frame)
     if (session_ready_to_judge(s) == STEP_WAIT)
         return STEP_WAIT;
     struct judged *judged = session_judge(s, message.sql, NULL);
-    enum step step = prepare(s, &judged);
+    enum step step = inside_before(s, &judged->judgement.analysis);
+    if (step == STEP_DONE)
+        step = prepare(s, &judged);
     if (step == STEP_DONE)
         step = answer(s, judged);
     judged_release(judged);

@@ -10,7 +10,6 @@
 #include "proxy/base/invariant.h"
 #include "rules/setting_value.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 bool transaction_is_fresh(const struct session *s) { return s->status == 'T' && s->fresh; }
@@ -20,6 +19,7 @@ static void begin_preamble(struct session *s)
     buffer_clear(&s->preamble.text);
     s->preamble.count = 0;
     s->fresh = true;
+    inside_reset(s);
 }
 
 static void add_to_preamble(struct session *s, struct text print)
@@ -98,17 +98,6 @@ static void follow_names(struct session *s, const struct shape *shape)
     }
 }
 
-static void remember_savepoint(struct session *s, struct text name)
-{
-    if (s->running_hold == 0)
-        return;
-    if (s->savepoint_count == ARRAY_SIZE(s->savepoints)) {
-        s->savepoint_count = 0; /* then a ROLLBACK TO any of them gives the hold back: the strict side */
-        return;
-    }
-    snprintf(s->savepoints[s->savepoint_count++], sizeof s->savepoints[0], "%.*s", TEXT_ARGS(name));
-}
-
 static void follow_transaction(struct session *s, const struct shape *shape, struct text print,
                                struct text tag)
 {
@@ -122,18 +111,21 @@ static void follow_transaction(struct session *s, const struct shape *shape, str
         return;
     case STATEMENT_COMMIT:
     case STATEMENT_ROLLBACK:
-        hold_transaction_ended(s, text_starts_with(tag, "COMMIT"));
+        inside_ended(s, text_starts_with(tag, "COMMIT"));
         s->fresh = false;
         if (!shape->and_chain)
             s->status = 'I';
         return;
     case STATEMENT_ROLLBACK_TO:
-        hold_rolled_back_to(s, shape->name);
+        inside_rolled_back_to(s, shape->name);
         s->status = 'T';
         s->fresh = false;
         return;
     case STATEMENT_SAVEPOINT:
-        remember_savepoint(s, shape->name);
+        inside_savepoint(s, shape->name);
+        break;
+    case STATEMENT_RELEASE:
+        inside_released(s, shape->name);
         break;
     default:
         break;
@@ -176,9 +168,8 @@ void transaction_ready(struct session *s, char status)
     }
     if (status != 'I' || s->gate.left)
         return;
-    hold_transaction_ended(s, false);
+    inside_ended(s, false);
     s->fresh = false;
-    s->savepoint_count = 0;
     names_drop(s->portals, outlives_transaction);
 }
 
