@@ -79,13 +79,25 @@ static bool is_unbounded_copy(const struct matching *matching, const struct rule
            rule->verdict == VERDICT_ALLOW && !rule->all_verbs;
 }
 
+/* Do foreign keys carry it on into other tables? What a view's tables start is the view's. */
+static bool is_carried_on(const struct matching *matching)
+{
+    const struct shape *shape = matching->shape;
+    if (matching->action->foreign_key_actions)
+        return true;
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (shape->actions[i].foreign_key_actions &&
+            action_is_below(shape, &shape->actions[i], matching->index))
+            return true;
+    return false;
+}
+
 /* A select's rows are counted as they pass; those of a write must be proven, known, or countable. */
 static enum condition rows_condition(const struct matching *matching, const struct rule *rule,
                                      struct condition_result *result)
 {
     const struct action *action = matching->action;
     const struct numbers *numbers = matching->numbers;
-    bool is_proven = action->rows_max != ROWS_UNPROVEN && !action->foreign_key_actions;
     if (rule->max_rows == LIMIT_NONE)
         return is_unbounded_copy(matching, rule) ? CONDITION_UNBOUNDED_COPY : CONDITION_NONE;
     if (!verb_is_write(action->verb)) {
@@ -98,12 +110,13 @@ static enum condition rows_condition(const struct matching *matching, const stru
         return CONDITION_NONE;
     if (action->relation != NULL && action->relation->kind == 'f')
         return CONDITION_MAX_ROWS;
-    if (is_proven)
+    bool carries = is_carried_on(matching);
+    if (action->rows_max != ROWS_UNPROVEN && !carries)
         return action->rows_max <= rule->max_rows ? CONDITION_NONE : CONDITION_MAX_ROWS;
     if (rule->verdict == VERDICT_ALLOW && !matching->only_planned) {
-        if (action->foreign_key_actions)
+        if (carries && !matching->counting.tables_complete)
             return CONDITION_FOREIGN_KEYS;
-        if (!matching->countable)
+        if (!matching->counting.countable)
             return CONDITION_NOT_COUNTABLE;
     }
     result->open_rows = rule->max_rows;

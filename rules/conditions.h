@@ -8,6 +8,13 @@
 
 #include "rules/decide.h"
 
+/* How the rows of a statement's writes can be counted before it is committed. */
+struct counting {
+    bool countable;       /* it may run uncommitted, and its command tag counts what it changes itself */
+    bool tables_complete; /* `tables` are all that foreign-key actions can reach */
+    struct counted_tables tables;
+};
+
 /* One action, with what its conditions may depend on. */
 struct matching {
     struct arena *arena;
@@ -16,7 +23,7 @@ struct matching {
     const struct numbers *numbers;
     const struct action *action;
     size_t index;    /* of `action` in the shape; beyond them for implicit actions */
-    bool countable;  /* statement_is_countable */
+    struct counting counting;
     bool only_planned; /* a plain EXPLAIN: it will not run, so nothing is to be counted */
 };
 
@@ -40,9 +47,11 @@ struct text action_not_undone(const struct action *action);
 /* The same of event triggers, which run when objects are changed. */
 struct text events_not_undone(const struct decide_context *context, const struct shape *shape);
 
-/* May it run uncommitted to be counted, and does its command tag then count the rows that max_rows
- * speaks of? */
-bool statement_is_countable(const struct decide_context *context, const struct shape *shape);
+/* Does a foreign-key action start at one of its targets? */
+bool shape_starts_foreign_keys(const struct shape *shape);
+
+struct counting statement_counting(struct arena *arena, const struct decide_context *context,
+                                   const struct shape *shape);
 
 /* May it be run and rolled back before anybody has approved it? (spec 4.2) */
 bool statement_is_rehearsable(const struct decide_context *context, const struct shape *shape);

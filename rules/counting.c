@@ -5,6 +5,8 @@
  */
 #include "rules/conditions.h"
 
+#include "rules/reach.h"
+
 bool verb_is_write(enum verb verb)
 {
     return verb == VERB_INSERT || verb == VERB_UPDATE || verb == VERB_DELETE;
@@ -128,9 +130,45 @@ static bool writes_one_plain_relation(const struct decide_context *context,
     return first != NULL;
 }
 
-bool statement_is_countable(const struct decide_context *context, const struct shape *shape)
+static bool statement_is_countable(const struct decide_context *context, const struct shape *shape)
 {
     return (shape->kind == STATEMENT_WRITE || shape->kind == STATEMENT_COPY_IN) &&
            shape->tag_counts_writes && statement_is_rehearsable(context, shape) &&
            writes_one_plain_relation(context, shape);
+}
+
+bool shape_starts_foreign_keys(const struct shape *shape)
+{
+    for (size_t i = 0; i < shape->action_count; i++)
+        if (shape->actions[i].foreign_key_actions)
+            return true;
+    return false;
+}
+
+/* Where they lead back to the statement's own tables, the rows of these are counted in the same way, as the
+ * counters do not tell whose they are. */
+static struct counted_tables carried_tables(struct arena *arena, const struct reach *reach)
+{
+    uint32_t *oids = arena_array(arena, reach->count, sizeof *oids);
+    struct counted_tables counted = {.oids = oids};
+    for (size_t i = 0; i < reach->count; i++)
+        counted.with_targets =
+            counted.with_targets || (reach->tables[i].carried && reach->tables[i].key == NULL);
+    for (size_t i = 0; i < reach->count; i++)
+        if (reach->tables[i].carried || counted.with_targets)
+            oids[counted.count++] = reach->tables[i].oid;
+    return counted;
+}
+
+struct counting statement_counting(struct arena *arena, const struct decide_context *context,
+                                   const struct shape *shape)
+{
+    struct counting counting = {.countable = statement_is_countable(context, shape)};
+    struct reach reach;
+    if (context->catalog == NULL || !shape_starts_foreign_keys(shape))
+        return counting;
+    reach_find_all(arena, shape, context->catalog, REACH_SET_KEYS, &reach);
+    counting.tables = carried_tables(arena, &reach);
+    counting.tables_complete = !reach.incomplete && counting.tables.count > 0;
+    return counting;
 }

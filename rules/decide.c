@@ -356,6 +356,7 @@ static void close_limits(struct decision *out)
     out->needs_cost = false;
     out->select_rows_max = LIMIT_NONE;
     out->write_rows_max = LIMIT_NONE;
+    out->counted = (struct counted_tables){0};
 }
 
 static void reject_statement(struct decision *out, enum condition failed, struct text subject)
@@ -460,7 +461,7 @@ static struct matching matching_of(struct arena *arena, const struct decide_cont
         .context = context,
         .shape = shape,
         .numbers = numbers,
-        .countable = statement_is_countable(context, shape),
+        .counting = statement_counting(arena, context, shape),
         .only_planned = shape->kind == STATEMENT_EXPLAIN,
     };
 }
@@ -474,11 +475,14 @@ void decide(struct arena *arena, const struct decide_context *context, const str
         return;
     }
     struct implied implied = implied_actions(arena, context, shape);
-    out->actions = decide_actions(matching_of(arena, context, shape, numbers), &implied);
+    struct matching matching = matching_of(arena, context, shape, numbers);
+    out->actions = decide_actions(matching, &implied);
     out->action_count = shape->action_count + implied.count;
     for (size_t i = 0; i < out->action_count; i++)
         add_action(out, context->policy, &out->actions[i]);
     out->verdict = out->decisive != NULL ? out->decisive->verdict : VERDICT_ALLOW;
+    if (out->verdict == VERDICT_ALLOW && out->write_rows_max != LIMIT_NONE)
+        out->counted = matching.counting.tables;
     if (misuses_template(context->policy, shape))
         reject_statement(out, CONDITION_TEMPLATE_NAME,
                          shape->kind == STATEMENT_PREPARE ? shape->name : shape->inner->name);

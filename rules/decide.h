@@ -39,7 +39,7 @@ enum condition {
     CONDITION_MAX_ROWS,
     CONDITION_MAX_COST,
     CONDITION_MAX_LOCK,
-    CONDITION_FOREIGN_KEYS, /* a limited write whose target has foreign-key actions */
+    CONDITION_FOREIGN_KEYS, /* a limited write whose foreign-key actions lead too far to be counted */
     CONDITION_INTROSPECTION,
     CONDITION_SETTING,      /* a setting that may not be changed or read */
     CONDITION_UNRESOLVED,   /* the catalog has no such object */
@@ -55,6 +55,13 @@ enum condition {
 
 /* As a policy writes it: "columns", "where", "max_rows"; "" for those that no policy writes. */
 const char *condition_name(enum condition condition);
+
+/* Tables whose changed rows count for a write's max_rows, whoever changes them: foreign-key actions can. */
+struct counted_tables {
+    const uint32_t *oids;
+    size_t count;      /* 0: there are none, the command tag says it all */
+    bool with_targets; /* the statement's own tables are among them, so the tag is contained */
+};
 
 /* One action's outcome, for `judge --explain`, the audit log and messages. */
 struct action_decision {
@@ -95,6 +102,7 @@ struct decision {
     bool needs_cost;          /* EXPLAIN must be asked before it may run */
     int64_t select_rows_max;  /* stop the result there; LIMIT_NONE */
     int64_t write_rows_max;   /* smallest open limit of its writes; LIMIT_NONE: needs no counting */
+    struct counted_tables counted; /* … besides its command tag */
     int64_t quorum;           /* holds: the largest */
 };
 

@@ -330,8 +330,9 @@ static void say_rows(const struct telling *telling)
     telling->out->detail = arena_printf(telling->arena, "Rule %.*s, max_rows %lld.",
                                         TEXT_ARGS(rule_name(action->nearest)), limit);
     if (is_real)
-        telling->out->detail = arena_printf(telling->arena, "%.*s Real number: %lld.",
-                                            TEXT_ARGS(telling->out->detail), rows);
+        telling->out->detail = arena_printf(
+            telling->arena, "%.*s Real number: %lld%s.", TEXT_ARGS(telling->out->detail), rows,
+            shape_starts_foreign_keys(telling->shape) ? ", with those that foreign keys change" : "");
     telling->out->hint = fewer_rows(telling, limit);
 }
 
@@ -398,7 +399,7 @@ static void say_foreign_keys(const struct telling *telling)
 {
     say_nearest(telling, "max_rows", TEXT(""));
     say_as_written(telling,
-                   TEXT("its rows cannot be limited, as foreign keys change other tables"));
+                   TEXT("its rows cannot be limited, as foreign keys lead into too many tables"));
     telling->out->hint =
         TEXT("Change the referencing rows first, or report that the policy would have "
              "to change.");
@@ -735,7 +736,7 @@ static const char *const reasons[CONDITION_COUNT] = {
     [CONDITION_MAX_ROWS] = "max_rows passed",
     [CONDITION_MAX_COST] = "max_cost passed or unknown",
     [CONDITION_MAX_LOCK] = "max_lock passed",
-    [CONDITION_FOREIGN_KEYS] = "max_rows cannot hold with foreign-key actions",
+    [CONDITION_FOREIGN_KEYS] = "foreign keys lead into too many tables for max_rows",
     [CONDITION_INTROSPECTION] = "not open to introspection",
     [CONDITION_SETTING] = "setting may not be changed or read",
     [CONDITION_UNRESOLVED] = "no such object",

@@ -261,52 +261,6 @@ static void review_triggers(struct review *review, const struct rule *rule)
             review_trigger(review, rule, i);
 }
 
-static bool acts(char letter)
-{
-    return letter == 'c' || letter == 'n' || letter == 'd';
-}
-
-static bool rule_sets(const struct rule *rule, const struct relation *relation,
-                      const struct foreign_key *key)
-{
-    for (size_t i = 0; i < key->column_count; i++) {
-        const struct column *column = relation_column_by_number(relation, key->parent_columns[i]);
-        for (size_t j = 0; column != NULL && j < rule->column_count; j++)
-            if (text_equal(column->name, rule->columns[j]))
-                return true;
-    }
-    return false;
-}
-
-/* Does every write of this verb, or one that the rule's columns invite, reach into other tables? */
-static bool rule_cascades(const struct rule *rule, enum verb verb, const struct relation *relation,
-                          const struct foreign_key *key)
-{
-    if (verb == VERB_DELETE)
-        return acts(key->on_delete);
-    return acts(key->on_update) && rule_sets(rule, relation, key);
-}
-
-static void review_cascades(struct review *review, const struct rule *rule, enum verb verb,
-                            const struct relation *relation)
-{
-    struct names children = names_none();
-    for (size_t i = 0; i < relation->referenced_by_count; i++) {
-        const struct foreign_key *key = &relation->referenced_by[i];
-        const struct relation *child = catalog_relation_by_oid(review->catalog, key->child);
-        if (rule_cascades(rule, verb, relation, key))
-            names_add(&children, child != NULL ? name_of(review, child) : key->name);
-    }
-    size_t count = children.count;
-    struct text told = names_told(review, &children);
-    if (count > 0)
-        add_finding(
-            review, rule->place,
-            "max_rows cannot hold for %s on %.*s: foreign keys carry it on into %.*s, where rows "
-            "are not counted",
-            verb_name(verb), TEXT_ARGS(name_of(review, relation)), TEXT_ARGS(told));
-}
-
 /* --- conditions that can never hold
  * ------------------------------------------------------------------ */
 
@@ -314,7 +268,6 @@ static void review_tables(struct review *review, const struct rule *rule)
 {
     struct names keyless = names_none(), ruled = names_none();
     bool needs_key = rule->where == WHERE_KEY;
-    bool counts = rule->verdict == VERDICT_ALLOW && rule->max_rows != LIMIT_NONE;
     size_t count;
     const struct relation *relations = catalog_all_relations(review->catalog, &count);
     for (size_t i = 0; i < count; i++) {
@@ -325,10 +278,6 @@ static void review_tables(struct review *review, const struct rule *rule)
             names_add(&keyless, name_of(review, relation));
         if (relation->has_rules && rule->verdict == VERDICT_ALLOW)
             names_add(&ruled, name_of(review, relation));
-        if (counts && rule->verbs[VERB_DELETE])
-            review_cascades(review, rule, VERB_DELETE, relation);
-        if (counts && rule->verbs[VERB_UPDATE])
-            review_cascades(review, rule, VERB_UPDATE, relation);
     }
     bool any_keyless = keyless.count > 0, any_ruled = ruled.count > 0;
     struct text keyless_names = names_told(review, &keyless);

@@ -96,6 +96,10 @@ enum {
      * each is compared with all others. */
     LIMIT_CHANGED_OBJECTS = 2000,
 
+    /* Tables whose rows are counted because foreign keys lead there: each is looked up twice at every such
+     * write, at a microsecond or so, and found among the others when the write is judged. */
+    LIMIT_COUNTED_TABLES = 1000,
+
     /* Notices of a rehearsal that are shown. */
     LIMIT_REHEARSAL_NOTICES = 20,
 

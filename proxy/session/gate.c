@@ -3,7 +3,7 @@
  *
  * While the gate works the client's input waits. The happy path of a limited UPDATE sent as a Query: EXPLAIN
  * in a READ ONLY implicit transaction; the statement by the extended protocol without Sync; its
- * CommandComplete is compared with the limit; Sync, and the kept reply goes to the client.
+ * CommandComplete is compared with the limit (gate_look.c); Sync, and the kept reply goes to the client.
  *
  * It leaves otherwise when the estimate or the number rejects (the server is made to fail the statement,
  * so nothing stays), when a hold rule is next (gate_hold.c), or when the server itself reports an error,
@@ -324,6 +324,8 @@ void gate_drained(struct session *s)
         hold_run_identified(s);
     else if (s->gate.state == GATE_ESTIMATE && s->gate.inside_batch)
         estimate_done(s);
+    else if (s->gate.state == GATE_RUN && s->gate.error.size == 0)
+        counters_read(s);
 }
 
 static struct numbers estimate_numbers(struct session *s)
@@ -516,9 +518,11 @@ void gate_run(struct session *s)
     }
     portal->executed = true;
     gate_become(s, GATE_RUN);
+    counters_begin(s);
     /* Over its limit inside a transaction it leaves that failed: then nothing can be asked any more. */
     if (gate->settings.size == 0 && policy_holds(portal->judged->view.policy))
         send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
+    counters_send(s);
     if (gate->origin == ORIGIN_QUERY) {
         close_unnamed(s);
         gate_send_converted(s, portal->judged->print);
@@ -529,6 +533,7 @@ void gate_run(struct session *s)
     }
     if (gate->rehearsals == 0)
         measure_sent(s);
+    counters_send(s);
     send_flush(s);
 }
 
@@ -617,29 +622,12 @@ void gate_row(struct session *s, enum injected_purpose purpose, struct text body
     case PURPOSE_PINS:
         pins_row(s, body);
         break;
+    case PURPOSE_COUNTERS:
+        counters_row(s, body);
+        break;
     case PURPOSE_NONE:
         break;
     }
-}
-
-static struct error_text too_many_taken(struct session *s, int64_t rows, int64_t most)
-{
-    return (struct error_text){
-        .sqlstate = "54000",
-        .message = arena_printf(&s->gate.arena,
-                                "pgwicket: the statement would take %lld rows of a select limited to "
-                                "%lld; rolled back, nothing was changed",
-                                (long long)rows, (long long)most),
-        .hint = TEXT("Narrow the select, or work in ranges of a key.")};
-}
-
-static struct error_text reply_too_large(void)
-{
-    return (struct error_text){
-        .sqlstate = "54000",
-        .message = TEXT("pgwicket: the rows of RETURNING are larger than 8 MiB; rolled back, nothing was "
-                        "changed"),
-        .hint = TEXT("Return fewer columns, or work in smaller steps.")};
 }
 
 struct error_text gate_not_alone(void)
@@ -650,88 +638,6 @@ struct error_text gate_not_alone(void)
                         "was changed"),
         .hint = TEXT("Send the statement in a batch of its own: Parse, Bind, Execute without a row count, "
                      "Sync.")};
-}
-
-/* For the record of its outcome, written at ReadyForQuery. */
-static void gate_note(struct session *s, struct command_tag tag)
-{
-    const struct portal *portal = s->gate.portal;
-    const struct execution execution = {.judged = portal->judged,
-                                        .statement_number = portal->statement_number,
-                                        .started_us = s->gate.started_us};
-    outcome_add(s, &execution, tag.tag, tag.rows);
-}
-
-void gate_statement_ran(struct session *s, struct command_tag tag)
-{
-    struct judged *judged = s->gate.portal->judged;
-    gate_note(s, tag);
-    transaction_completed(s, judged_single(judged), judged->print, tag.tag);
-}
-
-static void accept_run(struct session *s)
-{
-    struct gate *gate = &s->gate;
-    if (gate->origin == ORIGIN_QUERY) {
-        gate_settle(s);
-        return;
-    }
-    gate_relay_reply(s);
-    to_client(s, buffer_text(&gate->complete));
-    gate_end(s);
-}
-
-/* A hold rule is next: back to where it was before, without the client noticing; which it would, were
- * there other work in the batch. */
-static void undo_run(struct session *s)
-{
-    if ((s->batch_executes > 1 || s->batch_binds > 1) && s->gate.transaction == 'I') {
-        struct error_text error = gate_not_alone();
-        gate_fail_with(s, &error);
-        gate_show_error(s);
-        return;
-    }
-    gate_become(s, GATE_RUN_UNDO);
-    send_poison(s, TEXT(""));
-    send_sync(s, ROLE_INJECTED);
-}
-
-void gate_completed(struct session *s, struct text tag_body)
-{
-    struct gate *gate = &s->gate;
-    struct command_tag tag;
-    if (!decode_command_complete(tag_body, &tag)) {
-        session_end(s, SESSION_END_INTERNAL);
-        return;
-    }
-    if (gate->state != GATE_RUN)
-        return; /* a hold's run is looked at when its transaction id is there */
-    struct portal *portal = gate->portal;
-    struct numbers numbers = portal->numbers;
-    numbers.has_rows = true;
-    numbers.rows_real = true;
-    numbers.rows = tag.rows >= 0 ? tag.rows : INT64_MAX;
-    measure_estimate(s, portal->estimate_rows, tag.rows);
-    const struct decision *decision = gate_decide(s, &numbers);
-    bool as_rehearsed = gate->empty && tag.rows == 0;
-    if (decision->verdict == VERDICT_HOLD && !gate->over && !as_rehearsed) {
-        undo_run(s);
-        return;
-    }
-    int64_t taken_max = decision_counted_max(decision, gate_shape(gate));
-    bool too_many = taken_max != LIMIT_NONE && numbers.rows > taken_max;
-    if ((decision->verdict == VERDICT_ALLOW || as_rehearsed) && !gate->over && !too_many) {
-        gate_statement_ran(s, tag);
-        accept_run(s);
-        return;
-    }
-    struct error_text error = gate->over ? reply_too_large()
-                              : decision->verdict == VERDICT_ALLOW
-                                  ? too_many_taken(s, numbers.rows, taken_max)
-                                  : gate_rejection(s, &numbers);
-    gate_fail_with(s, &error);
-    gate_note(s, tag);
-    gate_show_error(s);
 }
 
 /* --- ReadyForQuery of an injected batch --------------------------------------------------------- */

@@ -11,7 +11,8 @@
  *   template_call.c  EXECUTE of a template: judged, its values checked; pure
  *   template_run.c EXECUTE of a template in both query protocols
  *   transaction.c  what a transaction has done so far: fresh or not, preamble
- *   gate.c         limited and held statements: estimate, run, look, decide
+ *   gate.c         limited and held statements: estimate, run, decide
+ *   gate_look.c    … the rows that they have changed, before they are committed
  *   gate_rehearse.c  held statements rehearsed before anybody is asked, measured as their run will be
  *   gate_measure.c   … how: what is sent around them, what its answers tell
  *   gate_store.c   the gate's requests to the store; EXECUTE pgwicket_hold(N)
@@ -191,6 +192,21 @@ struct measuring {
     int64_t started_us;
 };
 
+/* What the server has counted in the tables that foreign-key actions of a limited write can reach. */
+struct counters_taken {
+    bool known;
+    int64_t total;     /* of the transaction: rows inserted, updated, deleted */
+    struct text files; /* in the gate's arena: the tables' files; others once one was emptied */
+};
+
+struct counters {
+    struct text sql;   /* in the gate's arena; empty: the command tag says it all */
+    bool with_targets; /* the tag's rows are among those that are counted */
+    struct counters_taken taken[2]; /* before and behind the statement */
+    size_t count;
+    struct text tag_body; /* in the gate's arena: CommandComplete's, until the second is there */
+};
+
 enum gate_origin { ORIGIN_QUERY = 1, ORIGIN_BIND, ORIGIN_EXECUTE };
 
 /* The statement in the gate. All of it is reset by gate_end. */
@@ -220,6 +236,7 @@ struct gate {
     bool run_known;               /* the run's identity has arrived */
     struct text run_id[5];        /* in arena: xid, pid, backend start, system identifier, timeline */
     enum hold_state outcome;      /* to be stored by GATE_HOLD_FINISH */
+    struct counters counters;
     struct measuring measuring;
     const struct effect *effect;  /* in arena: of the rehearsal or the run; NULL: not measured */
     const struct effect *taken;   /* in arena: what DDL was found to take; its rows are counted next */
@@ -474,10 +491,8 @@ void gate_run(struct session *s);
 void gate_send_converted(struct session *s, struct text sql);
 /* What a Query does to the client's unnamed statement and portal. */
 void close_unnamed(struct session *s);
-void gate_statement_ran(struct session *s, struct command_tag tag);
 void gate_row(struct session *s, enum injected_purpose purpose, struct text body);
 void gate_kept(struct session *s, const struct frame *frame, struct text whole);
-void gate_completed(struct session *s, struct text tag_body);
 void gate_ready(struct session *s);
 void gate_settled(struct session *s); /* just before a ReadyForQuery is relayed */
 void gate_become(struct session *s, enum gate_state next);
@@ -494,6 +509,14 @@ void gate_relay_reply(struct session *s);
 void gate_settle(struct session *s); /* Sync, then CommandComplete and ReadyForQuery for the client */
 struct text gate_values(const struct portal *portal); /* Bind's part before the result formats */
 struct text gate_result_formats(const struct portal *portal);
+
+/* gate_look.c */
+void gate_completed(struct session *s, struct text tag_body);
+void gate_statement_ran(struct session *s, struct command_tag tag);
+void counters_begin(struct session *s); /* as the decision has it */
+void counters_send(struct session *s);  /* nothing where there are none */
+void counters_row(struct session *s, struct text body);
+void counters_read(struct session *s);  /* the statement and both of them are answered */
 
 /* gate_measure.c */
 /* The text that is shown, rehearsed and run: with the schemas that the names were found in. */

@@ -8,7 +8,7 @@
  */
 #include "proxy/session/measure.h"
 
-#include "proxy/session/measure_reach.h"
+#include "rules/reach.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -494,7 +494,7 @@ void measure_effect(struct arena *arena, const struct shape *shape, const struct
                     struct effect *effect)
 {
     struct reach reach;
-    reach_find_all(arena, shape, catalog, &reach);
+    reach_find_all(arena, shape, catalog, REACH_ANY_KEY, &reach);
     *effect = (struct effect){.row_count = -1};
     struct observer observer = {.arena = arena,
                                 .catalog = catalog,

@@ -40,6 +40,7 @@ enum injected_purpose {
     PURPOSE_LOSSES,   /* the rows that DDL takes */
     PURPOSE_MEASURED, /* a held statement that is rehearsed */
     PURPOSE_PINS,     /* settings read back after user code */
+    PURPOSE_COUNTERS, /* the rows changed so far in tables that foreign keys lead to */
 };
 
 struct judged;

@@ -487,6 +487,7 @@ void template_call_decide(struct arena *arena, const struct decide_context *cont
     out->needs_cost = own.needs_cost;
     out->select_rows_max = own.select_rows_max;
     out->write_rows_max = own.write_rows_max;
+    out->counted = own.counted;
     if (out->verdict == VERDICT_HOLD && out->quorum < context->policy->hold_quorum)
         out->quorum = context->policy->hold_quorum;
 }
@@ -533,8 +534,8 @@ struct error_text template_call_rejected(struct arena *arena, const struct decid
     case CONDITION_FOREIGN_KEYS:
     case CONDITION_NOT_COUNTABLE:
         return say_not_runnable(arena, call, "its max_rows cannot be counted before it is committed",
-                                "Foreign-key actions, rules, functions and procedures change rows that "
-                                "its command tag does not count.");
+                                "Rules, functions, procedures, and foreign keys into very many tables "
+                                "change rows that are not counted.");
     case CONDITION_UNREHEARSABLE:
         return say_not_runnable(arena, call, "it is held, but cannot be rehearsed",
                                 "The rule that holds it would need \"unrehearsed: hold\".");

@@ -15,7 +15,7 @@ POLICY = """
     limits: {sessions: unlimited, pending: unlimited, waiting: unlimited, rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
-        on: [w.t, w.log]
+        on: [w.t, w.log, w.up]
       - allow: [insert]
         on: [w.log]
       - allow: [update]
@@ -30,6 +30,17 @@ POLICY = """
         on: [w.t]
         where: required
         max_rows: 20
+      - allow: [delete]
+        on: [w.up]
+        max_rows: 2
+      - hold: [delete]
+        on: [w.up]
+        max_rows: 6
+"""
+CARRIED = """
+CREATE TABLE w.up (id int PRIMARY KEY);
+CREATE TABLE w.down (id int PRIMARY KEY, up int REFERENCES w.up ON DELETE CASCADE);
+GRANT ALL ON w.up TO agent;
 """
 HELD = "DELETE FROM w.t WHERE id = 1007"
 RETURNING = "DELETE FROM w.t WHERE id = 1007 RETURNING id, note"
@@ -258,6 +269,23 @@ def test_too_many_rows_for_one_rule_escalate_to_the_next():
         equal(place.value("SELECT n FROM w.t WHERE id = 3"), 3)
 
 
+def test_rows_that_foreign_keys_change_escalate_to_the_next():
+    sql = "DELETE FROM w.up WHERE id = 1"
+    for messages, expected in (([pgwire.query(sql)], "CZ"), ([*extended(sql), pgwire.SYNC], "12nCZ")):
+        fresh()
+        place.database.ask("DELETE FROM w.up; INSERT INTO w.up VALUES (1), (2); "
+                           "INSERT INTO w.down SELECT g, CASE WHEN g < 6 THEN 1 ELSE 2 END FROM generate_series(1, 6) g")
+        with place.connect() as c:
+            equal(tags(c.run(pgwire.query("DELETE FROM w.up WHERE id = 2"))), ["DELETE 1"], "with one row that refers to it")
+            c.send(*messages)
+            hold = pending()
+            equal(place.value("SELECT count(*) FROM w.down"), 5, "rolled back before anybody is asked")
+            release(hold)
+            answers = c.answers()
+            equal((pgwire.kinds(answers), tags(answers)), (expected, ["DELETE 1"]))
+        equal(place.value("SELECT count(*) FROM w.down"), 0)
+
+
 def test_nothing_of_a_batch_is_lost_silently():
     """A hold is not taken where it would commit, or lose, what its batch did before it."""
     for messages in ([*INSERT, *extended(HELD), pgwire.SYNC], [*INSERT, *extended(ESCALATES), pgwire.SYNC],
@@ -324,5 +352,6 @@ def test_another_agents_or_no_hold():
 
 if __name__ == "__main__":
     with ground(POLICY) as place:
+        place.database.ask(CARRIED)
         code = main(globals())
     sys.exit(code)

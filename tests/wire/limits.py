@@ -27,7 +27,41 @@ POLICY = """
         on: [w.t, w.slow]
         where: required
         max_rows: 3
+      - allow: [insert, update, delete]
+        on: [w.parent, w.tree, w.emptied]
+        max_rows: 4
 """
+# A parent n has n - 1 kids; each kid of an odd parent has one grandkid, which stays when its kid goes.
+FAMILY = """
+CREATE TABLE w.parent (id int PRIMARY KEY, n int NOT NULL DEFAULT 0);
+CREATE TABLE w.kid (id int PRIMARY KEY, parent int REFERENCES w.parent ON DELETE CASCADE ON UPDATE CASCADE);
+CREATE TABLE w.grandkid (id int NOT NULL, kid int REFERENCES w.kid ON DELETE SET NULL) PARTITION BY RANGE (id);
+CREATE TABLE w.grandkid_1 PARTITION OF w.grandkid FOR VALUES FROM (0) TO (401);
+CREATE TABLE w.grandkid_2 PARTITION OF w.grandkid FOR VALUES FROM (401) TO (10000);
+CREATE TABLE w.tree (id int PRIMARY KEY, up int REFERENCES w.tree ON DELETE CASCADE);
+CREATE TABLE w.emptied (id int PRIMARY KEY);
+CREATE TABLE w.emptied_kid (id int PRIMARY KEY, up int REFERENCES w.emptied ON DELETE CASCADE);
+INSERT INTO w.parent SELECT g FROM generate_series(1, 10) g;
+INSERT INTO w.kid SELECT 100 * p + k, p FROM generate_series(1, 10) p, generate_series(1, p - 1) k;
+INSERT INTO w.grandkid SELECT id, id FROM w.kid WHERE parent % 2 = 1;
+INSERT INTO w.tree SELECT g, nullif(g - 1, 0) FROM generate_series(1, 10) g;
+INSERT INTO w.emptied VALUES (1);
+INSERT INTO w.emptied_kid SELECT g, 1 FROM generate_series(1, 9) g;
+CREATE FUNCTION w.empty() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+    $$BEGIN TRUNCATE w.emptied_kid; RETURN OLD; END$$;
+CREATE TRIGGER zz AFTER DELETE ON w.emptied FOR EACH ROW EXECUTE FUNCTION w.empty();
+CREATE FUNCTION w.note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+    $$BEGIN INSERT INTO w.log SELECT g FROM generate_series(1, 20) g; RETURN OLD; END$$;
+CREATE TRIGGER note AFTER DELETE ON w.parent FOR EACH ROW WHEN (OLD.n = 7) EXECUTE FUNCTION w.note();
+CREATE FUNCTION w.more() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS
+    $$BEGIN INSERT INTO w.kid SELECT g FROM generate_series(5001, 5005) g; RETURN OLD; END$$;
+CREATE TRIGGER more AFTER DELETE ON w.parent FOR EACH ROW WHEN (OLD.n = 8) EXECUTE FUNCTION w.more();
+GRANT ALL ON w.parent, w.tree, w.emptied TO agent;
+ANALYZE w.parent, w.kid, w.grandkid, w.tree, w.emptied, w.emptied_kid;
+"""
+FAMILY_STATE = """SELECT ((SELECT array_agg(p ORDER BY id) FROM w.parent p), (SELECT array_agg(k ORDER BY id) FROM w.kid k),
+(SELECT array_agg(g ORDER BY id) FROM w.grandkid g), (SELECT array_agg(t ORDER BY id) FROM w.tree t),
+(SELECT count(*) FROM w.emptied_kid), (SELECT count(*) FROM w.log))::text"""
 FEW = "UPDATE w.t SET n = n + 1 WHERE id < 4"
 MANY = "UPDATE w.t SET n = n + 1 WHERE id < 100"
 RETURNING = "UPDATE w.t SET n = n + 1 WHERE id < 4 RETURNING id, note"
@@ -401,6 +435,96 @@ def test_the_kept_reply_has_a_limit():
     place.reset()
 
 
+def in_each_form(sql):
+    """A statement as a Query, in the extended protocol, each alone and in a transaction that is not ended."""
+    for messages in ([pgwire.query(sql)], [*extended(sql), pgwire.SYNC]):
+        for before in ((), ("BEGIN",), ("BEGIN", "UPDATE w.tree SET up = up WHERE id > 7", "SAVEPOINT s")):
+            with place.connect() as c:
+                for one in before:
+                    c.run(pgwire.query(one))
+                yield c.run(*messages), c, bool(before)
+
+
+def carried_too_far(sql, rows):
+    before = place.value(FAMILY_STATE)
+    for answers, c, inside in in_each_form(sql):
+        fails_with(answers, "54000", f"would change {rows} rows, limit 4; rolled back, nothing was changed")
+        check("with those that foreign keys change" in pgwire.errors(answers)[0]["D"], answers)
+        check("D" not in pgwire.kinds(answers), f"no row is shown: {answers}")
+        equal(pgwire.status(answers), "E" if inside else "I")
+        check(c.is_silent(0.05), "nothing follows")
+    equal(place.value(FAMILY_STATE), before, sql)
+
+
+def test_rows_that_foreign_keys_change_count():
+    for sql, rows in (("DELETE FROM w.parent WHERE id = 5 RETURNING id", 9), ("DELETE FROM w.parent WHERE id = 6", 6),
+                      ("DELETE FROM w.parent WHERE id = 3", 5), ("DELETE FROM w.parent WHERE id < 4", 8),
+                      ("DELETE FROM w.tree WHERE id = 6", 5), ("DELETE FROM w.tree WHERE id = 1", 10),
+                      ("UPDATE w.parent SET id = 50 WHERE id = 5", 5),
+                      ("INSERT INTO w.parent VALUES (5) ON CONFLICT (id) DO UPDATE SET id = 50", 5),
+                      ("MERGE INTO w.parent p USING (VALUES (6)) v (x) ON p.id = v.x WHEN MATCHED THEN DELETE", 6)):
+        carried_too_far(sql, rows)
+
+
+def test_up_to_the_limit_they_look_as_without_pgwicket():
+    for sql in ("DELETE FROM w.parent WHERE id = 4 RETURNING id", "DELETE FROM w.parent WHERE id IN (1, 2)",
+                "DELETE FROM w.tree WHERE id = 7", "UPDATE w.parent SET id = 30 WHERE id = 3 RETURNING *",
+                "UPDATE w.parent SET n = 1 WHERE id > 6", "UPDATE w.parent SET id = id WHERE id = 10",
+                "INSERT INTO w.parent VALUES (4) ON CONFLICT (id) DO UPDATE SET id = 40",
+                "MERGE INTO w.parent p USING (VALUES (4)) v (x) ON p.id = v.x WHEN MATCHED THEN DELETE",
+                "DELETE FROM w.parent WHERE id = 4 AND id / 0 = 1"):
+        same_as_directly(place, pgwire.query("BEGIN"), pgwire.query(sql), pgwire.query("ROLLBACK"))
+        same_as_directly(place, pgwire.query("BEGIN"), [*extended(sql), pgwire.SYNC], pgwire.query("ROLLBACK"))
+
+
+def test_each_statement_has_its_own_difference():
+    before = place.value(FAMILY_STATE)
+    with place.connect() as c:
+        c.run(pgwire.query("BEGIN"))
+        for sql in ("DELETE FROM w.parent WHERE id = 4", "DELETE FROM w.parent WHERE id = 2", "DELETE FROM w.tree WHERE id = 7"):
+            equal(tags(c.run(pgwire.query(sql))), ["DELETE 1"], sql)
+        fails_with(c.run(pgwire.query("DELETE FROM w.parent WHERE id = 6")), "54000", "6 rows")
+        c.run(pgwire.query("ROLLBACK"))
+        answers = c.run(*extended("DELETE FROM w.parent WHERE id = 4"), *extended("DELETE FROM w.parent WHERE id = 6"),
+                        pgwire.SYNC)
+        equal(tags(answers), ["DELETE 1"])
+        fails_with(answers, "54000", "6 rows")
+    equal(place.value(FAMILY_STATE), before, "a batch is rolled back as a whole")
+
+
+def test_in_tables_that_foreign_keys_reach_it_does_not_matter_who_changes_them():
+    place.database.ask("UPDATE w.parent SET n = 7 WHERE id = 1; UPDATE w.parent SET n = 8 WHERE id = 2")
+    same_as_directly(place, pgwire.query("BEGIN"), pgwire.query("DELETE FROM w.parent WHERE id = 1"), pgwire.query("ROLLBACK"))
+    carried_too_far("DELETE FROM w.parent WHERE id = 2", 7)
+    place.database.ask("UPDATE w.parent SET n = 0")
+
+
+def not_counted(sql):
+    before = place.value(FAMILY_STATE)
+    for answers, _, inside in in_each_form(sql):
+        fails_with(answers, "54000", "could not be counted; rolled back, nothing was changed")
+        equal(pgwire.status(answers), "E" if inside else "I")
+    equal(place.value(FAMILY_STATE), before, sql)
+
+
+def test_counters_that_lose_what_they_counted_are_over_every_limit():
+    not_counted("DELETE FROM w.emptied")
+    place.database.ask(f"ALTER ROLE agent IN DATABASE {place.database.name} SET track_counts = off")
+    not_counted("DELETE FROM w.parent WHERE id = 6")
+    not_counted("DELETE FROM w.tree WHERE id = 1")
+    place.database.ask(f"ALTER ROLE agent IN DATABASE {place.database.name} RESET track_counts")
+
+
+def test_they_are_committed_within_the_limit():
+    with place.connect() as c:
+        equal(tags(c.run(pgwire.query("DELETE FROM w.parent WHERE id = 4"))), ["DELETE 1"])
+        equal(tags(c.run(*extended("DELETE FROM w.parent WHERE id = 2"), pgwire.SYNC)), ["DELETE 1"])
+        equal(tags(c.run(pgwire.query("DELETE FROM w.tree WHERE id = 8"))), ["DELETE 1"])
+    equal(place.value("SELECT count(*) FROM w.parent"), 8)
+    equal(place.value("SELECT count(*) FROM w.kid WHERE parent IN (2, 4)"), 0)
+    equal(place.value("SELECT count(*) FROM w.tree"), 7)
+
+
 def test_many_sessions_at_once():
     place.reset()
     problems = []
@@ -425,5 +549,6 @@ def test_many_sessions_at_once():
 
 if __name__ == "__main__":
     with ground(POLICY) as place:
+        place.database.ask(FAMILY)
         code = main(globals())
     sys.exit(code)

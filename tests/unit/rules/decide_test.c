@@ -258,7 +258,8 @@ Test(decide, falls_through_where_rows_cannot_be_counted)
         bool foreign_keys, in_with, lock;
         enum condition failed;
     } cases[] = {
-        {"orders", true, false, false, CONDITION_FOREIGN_KEYS},
+        {"items", true, false, false, CONDITION_FOREIGN_KEYS},
+        {"orders", true, true, false, CONDITION_NOT_COUNTABLE},
         {"orders", false, true, false, CONDITION_NOT_COUNTABLE},
         {"ruled", false, false, false, CONDITION_NOT_COUNTABLE},
         {"remote", false, false, false, CONDITION_MAX_ROWS},

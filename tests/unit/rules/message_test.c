@@ -216,7 +216,7 @@ Test(message, has_words_for_every_rejection)
     struct action insert = test_action(catalog, VERB_INSERT, "shop", "orders", "id");
     struct action call = test_action(catalog, VERB_CALL, "shop", "f", "");
     struct action erase = test_action(catalog, VERB_DELETE, "shop", "orders", "");
-    struct action cascading = erase;
+    struct action cascading = test_action(catalog, VERB_DELETE, "shop", "items", "");
     cascading.foreign_key_actions = true;
     struct shape shapes[] = {
         test_shape(STATEMENT_COPY_OUT, &insert, 1), test_shape(STATEMENT_SELECT, &call, 1),

@@ -101,21 +101,6 @@ Test(review, tells_columns_and_schemas_that_mean_nothing)
         "no table of this rule has a column \"staus\"");
 }
 
-Test(review, tells_that_max_rows_cannot_hold_where_foreign_keys_act)
-{
-    struct rule rules[] = {test_rule(VERDICT_ALLOW, "delete on shop.orders"),
-                           test_rule(VERDICT_ALLOW, "delete on shop.customers"),
-                           test_rule(VERDICT_HOLD, "delete on shop.orders"),
-                           test_rule(VERDICT_ALLOW, "delete on shop.orders")};
-    for (size_t i = 0; i < 3; i++)
-        rules[i].max_rows = 5;
-    struct policy policy = test_policy(rules, ARRAY_SIZE(rules));
-    cr_assert_str_eq(
-        findings_of(&policy, NULL),
-        "max_rows cannot hold for delete on shop.orders: foreign keys carry it on into "
-        "shop.items, where rows are not counted");
-}
-
 Test(review, tells_that_where_key_cannot_hold_without_a_key)
 {
     struct rule rule = test_rule(VERDICT_ALLOW, "update on shop.orders shop.items shop.events");

@@ -275,7 +275,7 @@ Test(texts, of_rows)
         &policy, update,
         (struct told){"42501",
                       "pgwicket: UPDATE of shop.orders is not allowed as written: its rows cannot "
-                      "be limited, as foreign keys change other tables; nothing was run",
+                      "be limited, as foreign keys lead into too many tables; nothing was run",
                       "Nearest rule p.2: allow insert, update on shop.orders, max_rows: 2. "
                       "Condition not met: max_rows.",
                       "Change the referencing rows first, or report that the policy would have to "

@@ -180,12 +180,19 @@ static void make_catalog(struct rig *rig)
     static const struct column columns[] = {{.name = {"id", 2}, .number = 1, .type = 25},
                                             {.name = {"n", 1}, .number = 2, .type = 25}};
     static const struct key key = {{"t_pkey", 6}, true, first_column, 1};
+    static const struct foreign_key child_key = {
+        TEXT_INIT("child_fkey"), 20001, 'a', 'c', first_column, first_column, 1};
     const struct relation relation = {.oid = 20000, .schema = TEXT("shop"), .name = TEXT("t"), .kind = 'r',
                                       .persistence = 'p', .rows = 1000, .columns = columns,
-                                      .column_count = 2, .keys = &key, .key_count = 1};
+                                      .column_count = 2, .keys = &key, .key_count = 1,
+                                      .referenced_by = &child_key, .referenced_by_count = 1};
+    const struct relation child = {.oid = 20001, .schema = TEXT("shop"), .name = TEXT("child"), .kind = 'r',
+                                   .persistence = 'p', .rows = 1000, .columns = columns,
+                                   .column_count = 2};
     rig->catalog = catalog_new();
     catalog_add_schema(rig->catalog, TEXT("shop"));
     catalog_add_relation(rig->catalog, &relation);
+    catalog_add_relation(rig->catalog, &child);
     catalog_seal(rig->catalog, (struct instant){0}, 150000);
 }
 
@@ -295,6 +302,19 @@ static bool answer_snapshot(struct rig *rig, const char *sql)
     return true;
 }
 
+/* Those of the tables that foreign keys reach: rows, and the tables' files. */
+static bool answer_counters(struct rig *rig, const char *sql)
+{
+    char rows[20];
+    if (!begins(sql, "SELECT CASE WHEN pg_catalog.current_setting('track_counts')"))
+        return false;
+    snprintf(rows, sizeof rows, "%d", rig->carried);
+    const struct text values[] = {text_from(rows), TEXT("20001")};
+    build_data_row(&rig->replies, values, ARRAY_SIZE(values));
+    build_command_complete(&rig->replies, TEXT("SELECT 1"));
+    return true;
+}
+
 static bool is_poison(const char *sql) { return begins(sql, "pgwicket_: "); }
 
 /* False with an error's answer. */
@@ -320,8 +340,10 @@ static bool answer_statement(struct rig *rig, const char *sql)
         return false;
     }
     bool explains = begins(sql, "EXPLAIN");
-    if (answer_snapshot(rig, sql))
+    if (answer_snapshot(rig, sql) || answer_counters(rig, sql))
         return true;
+    if (begins(sql, "UPDATE"))
+        rig->carried += rig->carried_at_once;
     if (begins(sql, "DELETE") && strcmp(found->tag, "DELETE 0") != 0)
         rig->deleted += rig->deleted_at_once;
     answer_rows(rig, found->rows, explains ? 1 : 7,

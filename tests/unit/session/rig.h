@@ -66,6 +66,8 @@ struct rig {
     bool skipping;
     int deleted;                /* rows, by its counters */
     int deleted_at_once;        /* by each DELETE */
+    int carried;                /* rows that a foreign key changed, by its counters */
+    int carried_at_once;        /* by each UPDATE; < 0: the counters lose some */
     bool sync_fails;            /* its next Sync fails: a deferred constraint */
     bool poison_succeeds;
     bool parse_answers_wrongly;
@@ -74,7 +76,7 @@ struct rig {
 };
 
 /* Rules: select on shop.t, max_rows 2; insert on shop.t; update where required, max_rows 3; delete, where
- * required, held. */
+ * required, held. shop.child refers to shop.t.id with ON UPDATE CASCADE. */
 void rig_begin(struct rig *rig);
 void rig_end(struct rig *rig); /* checks that nothing is left over */
 

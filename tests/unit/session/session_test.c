@@ -6,6 +6,7 @@
 #include "proxy/wire/build.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <string.h>
 
 #define SELECT "SELECT id FROM shop.t"
@@ -148,6 +149,44 @@ Test(session, shows_rows_of_a_limited_update_only_when_it_is_accepted)
     rig.canned = too_many;
     rig_run(&rig, rig_extended(&rig, UPDATE " RETURNING id"));
     saw("12nE(54000)ZI", NULL);
+}
+
+#define KEY_UPDATE "UPDATE shop.t SET id = 'x' WHERE id > 'a'"
+#define COUNTERS "CCP(SELECT)BECC"
+
+Test(session, counts_what_foreign_keys_change_before_it_commits)
+{
+    static const struct {
+        int carried;
+        const char *by_query, *server, *extended;
+    } cases[] = {
+        {2, "CZI", "S", "12nCZI"},
+        {3, "E(54000)ZI", "XS", "12nE(54000)ZI"},
+        {-1, "E(54000)ZI", "XS", "12nE(54000)ZI"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char server[200];
+        rig.carried = 40; /* of the transaction before */
+        rig.carried_at_once = cases[i].carried;
+        rig_run(&rig, rig_query(&rig, KEY_UPDATE));
+        snprintf(server, sizeof server, ESTIMATE COUNTERS "CCCCP(UPDATE)BDE" COUNTERS "%s",
+                 cases[i].server);
+        saw(cases[i].by_query, server);
+        rig_forget(&rig);
+        rig_run(&rig, rig_extended(&rig, KEY_UPDATE));
+        saw(cases[i].extended, NULL);
+        const char *audited = buffer_string(&rig.audited);
+        cr_expect_not_null(strstr(audited, i == 0 ? "success" : "failure"), "case %zu: %s", i, audited);
+        rig_forget(&rig);
+    }
+}
+
+Test(session, an_error_of_the_counters_is_the_clients_and_nothing_is_committed)
+{
+    static const struct canned failing[] = {{.begins = "SELECT CASE", .error = "57014"}, {0}};
+    rig.canned = failing;
+    rig_run(&rig, rig_query(&rig, KEY_UPDATE));
+    saw("E(57014)ZI", ESTIMATE COUNTERS "CCCCP(UPDATE)BDE" COUNTERS "S");
 }
 
 Test(session, drops_the_command_complete_when_the_commit_fails)

@@ -1,0 +1,210 @@
+/*
+ * gate_look.c - the look at a limited statement that has run uncommitted: how many rows did it change?
+ *
+ * Its command tag tells, and, where foreign-key actions carry it on, the server's counters of the tables
+ * that they can reach, read before and behind it in the same transaction (gate.md 1.2). Counters that do
+ * not count, or have lost what they counted, are over every limit. A row that such an action moves into
+ * another partition counts there and here.
+ */
+#include "proxy/session/internal.h"
+
+#include "proxy/base/attributes.h"
+
+/* --- counters ----------------------------------------------------------------------------------- */
+
+/* A table that is emptied in passing forgets its counts, but gets another file. */
+static struct text counters_sql(struct arena *arena, const struct counted_tables *tables)
+{
+    struct buffer sql;
+    buffer_init(&sql, LIMIT_COUNTED_TABLES * sizeof "4294967295," + LIMIT_SMALL_MESSAGE_BYTES);
+    buffer_append_string(
+        &sql, "SELECT CASE WHEN pg_catalog.current_setting('track_counts') OPERATOR(pg_catalog.=) 'on' "
+              "THEN pg_catalog.sum(pg_catalog.pg_stat_get_xact_tuples_inserted(t.o) "
+              "OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(t.o) "
+              "OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_deleted(t.o)) END, "
+              "pg_catalog.string_agg(pg_catalog.pg_relation_filenode(t.o)::pg_catalog.text, ' ') "
+              "FROM pg_catalog.unnest('{");
+    for (size_t i = 0; i < tables->count; i++)
+        buffer_printf(&sql, "%s%lu", i > 0 ? "," : "", (unsigned long)tables->oids[i]);
+    buffer_append_string(&sql, "}'::pg_catalog.oid[]) AS t(o)");
+    struct text text = arena_text(arena, buffer_text(&sql));
+    buffer_release(&sql);
+    return text;
+}
+
+void counters_begin(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    const struct counted_tables *tables = &gate->portal->decision->counted;
+    gate->counters = (struct counters){.with_targets = tables->with_targets};
+    if (tables->count > 0)
+        gate->counters.sql = counters_sql(&gate->arena, tables);
+}
+
+void counters_send(struct session *s)
+{
+    if (s->gate.counters.sql.size > 0)
+        send_injected(s, PURPOSE_COUNTERS, s->gate.counters.sql);
+}
+
+void counters_row(struct session *s, struct text body)
+{
+    struct counters *counters = &s->gate.counters;
+    struct text total = TEXT(""), files = TEXT("");
+    if (counters->count == ARRAY_SIZE(counters->taken))
+        return;
+    struct counters_taken *taken = &counters->taken[counters->count++];
+    taken->known = data_row_column(body, 0, &total) && text_to_int64(total, &taken->total);
+    (void)!data_row_column(body, 1, &files);
+    taken->files = arena_text(&s->gate.arena, files);
+}
+
+/* Of the statement whose tag counts `tag_rows`; INT64_MAX: not known. */
+static int64_t counted_rows(const struct counters *counters, int64_t tag_rows)
+{
+    const struct counters_taken *before = &counters->taken[0], *after = &counters->taken[1];
+    if (tag_rows < 0)
+        return INT64_MAX;
+    if (counters->sql.size == 0)
+        return tag_rows;
+    if (counters->count != ARRAY_SIZE(counters->taken) || !before->known || !after->known ||
+        !text_equal(before->files, after->files) || after->total < before->total)
+        return INT64_MAX;
+    int64_t rows = after->total - before->total;
+    if (!counters->with_targets)
+        return tag_rows + rows;
+    return rows >= tag_rows ? rows : INT64_MAX;
+}
+
+/* --- errors ------------------------------------------------------------------------------------- */
+
+static struct error_text too_many_taken(struct session *s, int64_t rows, int64_t most)
+{
+    return (struct error_text){
+        .sqlstate = "54000",
+        .message = arena_printf(&s->gate.arena,
+                                "pgwicket: the statement would take %lld rows of a select limited to "
+                                "%lld; rolled back, nothing was changed",
+                                (long long)rows, (long long)most),
+        .hint = TEXT("Narrow the select, or work in ranges of a key.")};
+}
+
+static struct error_text reply_too_large(void)
+{
+    return (struct error_text){
+        .sqlstate = "54000",
+        .message = TEXT("pgwicket: the rows of RETURNING are larger than 8 MiB; rolled back, nothing was "
+                        "changed"),
+        .hint = TEXT("Return fewer columns, or work in smaller steps.")};
+}
+
+static struct error_text rows_unknown(void)
+{
+    return (struct error_text){
+        .sqlstate = "54000",
+        .message = TEXT("pgwicket: the rows that foreign keys change with this statement could not be "
+                        "counted; rolled back, nothing was changed"),
+        .hint = TEXT("Send it once more. If that does not help, report that the server does not count them "
+                     "(track_counts), or that a trigger empties a table.")};
+}
+
+/* --- the look ----------------------------------------------------------------------------------- */
+
+/* For the record of its outcome, written at ReadyForQuery. */
+static void gate_note(struct session *s, struct command_tag tag)
+{
+    const struct portal *portal = s->gate.portal;
+    const struct execution execution = {.judged = portal->judged,
+                                        .statement_number = portal->statement_number,
+                                        .started_us = s->gate.started_us};
+    outcome_add(s, &execution, tag.tag, tag.rows);
+}
+
+void gate_statement_ran(struct session *s, struct command_tag tag)
+{
+    struct judged *judged = s->gate.portal->judged;
+    gate_note(s, tag);
+    transaction_completed(s, judged_single(judged), judged->print, tag.tag);
+}
+
+static void accept_run(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (gate->origin == ORIGIN_QUERY) {
+        gate_settle(s);
+        return;
+    }
+    gate_relay_reply(s);
+    to_client(s, buffer_text(&gate->complete));
+    gate_end(s);
+}
+
+/* A hold rule is next: back to where it was before, without the client noticing; which it would, were
+ * there other work in the batch. */
+static void undo_run(struct session *s)
+{
+    if ((s->batch_executes > 1 || s->batch_binds > 1) && s->gate.transaction == 'I') {
+        struct error_text error = gate_not_alone();
+        gate_fail_with(s, &error);
+        gate_show_error(s);
+        return;
+    }
+    gate_become(s, GATE_RUN_UNDO);
+    send_poison(s, TEXT(""));
+    send_sync(s, ROLE_INJECTED);
+}
+
+/* By its real number of rows the statement is allowed, held or rejected. */
+static void look(struct session *s, struct command_tag tag)
+{
+    struct gate *gate = &s->gate;
+    struct numbers numbers = gate->portal->numbers;
+    numbers.has_rows = true;
+    numbers.rows_real = true;
+    numbers.rows = counted_rows(&gate->counters, tag.rows);
+    measure_estimate(s, gate->portal->estimate_rows, tag.rows);
+    const struct decision *decision = gate_decide(s, &numbers);
+    bool as_rehearsed = gate->empty && tag.rows == 0;
+    if (decision->verdict == VERDICT_HOLD && !gate->over && !as_rehearsed) {
+        undo_run(s);
+        return;
+    }
+    int64_t taken_max = decision_counted_max(decision, gate_shape(gate));
+    bool too_many = taken_max != LIMIT_NONE && (tag.rows < 0 || tag.rows > taken_max);
+    if ((decision->verdict == VERDICT_ALLOW || as_rehearsed) && !gate->over && !too_many) {
+        gate_statement_ran(s, tag);
+        accept_run(s);
+        return;
+    }
+    bool unknown = gate->counters.sql.size > 0 && numbers.rows == INT64_MAX;
+    struct error_text error =
+        gate->over                             ? reply_too_large()
+        : decision->verdict == VERDICT_ALLOW ? too_many_taken(s, tag.rows, taken_max)
+        : unknown                              ? rows_unknown()
+                                               : gate_rejection(s, &numbers);
+    gate_fail_with(s, &error);
+    gate_note(s, tag);
+    gate_show_error(s);
+}
+
+void gate_completed(struct session *s, struct text tag_body)
+{
+    struct gate *gate = &s->gate;
+    struct command_tag tag;
+    if (!decode_command_complete(tag_body, &tag))
+        session_end(s, SESSION_END_INTERNAL);
+    else if (gate->state != GATE_RUN)
+        return; /* a hold's run is looked at when its transaction id is there */
+    else if (gate->counters.sql.size > 0)
+        gate->counters.tag_body = arena_text(&gate->arena, tag_body); /* the counters come next */
+    else
+        look(s, tag);
+}
+
+void counters_read(struct session *s)
+{
+    struct command_tag tag;
+    struct text body = s->gate.counters.tag_body;
+    if (body.size > 0 && decode_command_complete(body, &tag))
+        look(s, tag);
+}
