@@ -123,6 +123,36 @@ static enum condition rows_condition(const struct matching *matching, const stru
     return CONDITION_NONE;
 }
 
+/* Can the rows that it changes in all tables be counted? Under an allow rule while it runs, which the tables'
+ * own counters do for what writes rows; under a hold rule in its rehearsal. */
+static bool effect_is_countable(const struct matching *matching, const struct rule *rule)
+{
+    enum statement_kind kind = matching->shape->kind;
+    if (rule->verdict == VERDICT_HOLD)
+        return matching->counting.rehearsable || rule->rehearse;
+    return matching->counting.rehearsable && matching->shape->ddl == DDL_NONE &&
+           (kind == STATEMENT_WRITE || kind == STATEMENT_COPY_IN);
+}
+
+static enum condition effect_condition(const struct matching *matching, const struct rule *rule,
+                                       struct condition_result *result)
+{
+    const struct numbers *numbers = matching->numbers;
+    bool rejects = rule->verdict == VERDICT_REJECT;
+    if (rule->max_effect == LIMIT_NONE)
+        return CONDITION_NONE;
+    if (numbers->has_rows && numbers->rows > rule->max_effect)
+        return CONDITION_MAX_EFFECT;
+    if (!rejects && !matching->only_planned && !effect_is_countable(matching, rule))
+        return CONDITION_EFFECT_UNKNOWN;
+    if (!numbers->has_effect) {
+        result->open_effect = rule->max_effect;
+        return CONDITION_NONE;
+    }
+    bool holds = numbers->effect <= rule->max_effect || (rejects && numbers->effect == EFFECT_UNCOUNTED);
+    return holds ? CONDITION_NONE : CONDITION_MAX_EFFECT;
+}
+
 /* The planner's estimate for a table that was never analysed is a guess. */
 static bool has_no_statistics(const struct matching *matching, const struct action *action)
 {
@@ -176,7 +206,8 @@ static bool lock_holds(const struct action *action, const struct rule *rule)
 
 struct condition_result rule_conditions(const struct matching *matching, const struct rule *rule)
 {
-    struct condition_result result = {.open_rows = LIMIT_NONE, .open_cost = -1};
+    struct condition_result result = {
+        .open_rows = LIMIT_NONE, .open_effect = LIMIT_NONE, .open_cost = -1};
     const struct action *action = matching->action;
     bool is_read_of_write = action->part == PART_READ;
     if (!columns_hold(matching, rule, &result))
@@ -190,6 +221,7 @@ struct condition_result rule_conditions(const struct matching *matching, const s
     else if (!lock_holds(action, rule))
         result.failed = CONDITION_MAX_LOCK;
     else if ((result.failed = rows_condition(matching, rule, &result)) == CONDITION_NONE &&
+             (result.failed = effect_condition(matching, rule, &result)) == CONDITION_NONE &&
              !cost_holds(matching, rule, &result))
         result.failed = CONDITION_MAX_COST;
     return result;

@@ -10,6 +10,7 @@
 
 /* How the rows of a statement's writes can be counted before it is committed. */
 struct counting {
+    bool rehearsable;     /* it may run uncommitted */
     bool countable;       /* it may run uncommitted, and its command tag counts what it changes itself */
     bool tables_complete; /* `tables` are all that foreign-key actions can reach */
     struct counted_tables tables;
@@ -31,6 +32,7 @@ struct condition_result {
     enum condition failed; /* CONDITION_NONE: all hold */
     struct text column;
     int64_t open_rows;     /* LIMIT_NONE, or the limit that is to be enforced */
+    int64_t open_effect;   /* likewise of max_effect */
     double open_cost;      /* < 0, or the cost that is to be asked for */
 };
 

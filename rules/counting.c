@@ -163,7 +163,8 @@ static struct counted_tables carried_tables(struct arena *arena, const struct re
 struct counting statement_counting(struct arena *arena, const struct decide_context *context,
                                    const struct shape *shape)
 {
-    struct counting counting = {.countable = statement_is_countable(context, shape)};
+    struct counting counting = {.rehearsable = statement_is_rehearsable(context, shape),
+                                .countable = statement_is_countable(context, shape)};
     struct reach reach;
     if (context->catalog == NULL || !shape_starts_foreign_keys(shape))
         return counting;

@@ -22,6 +22,7 @@ static const char *const condition_names[CONDITION_COUNT] = {
     [CONDITION_NOT_COLUMNS] = "not_columns",
     [CONDITION_WHERE] = "where",
     [CONDITION_MAX_ROWS] = "max_rows",
+    [CONDITION_MAX_EFFECT] = "max_effect",
     [CONDITION_MAX_COST] = "max_cost",
     [CONDITION_MAX_LOCK] = "max_lock",
     [CONDITION_FOREIGN_KEYS] = "max_rows",
@@ -31,6 +32,7 @@ static const char *const condition_names[CONDITION_COUNT] = {
     [CONDITION_TWO_PHASE] = "",
     [CONDITION_EXPLAIN_ANALYZE] = "",
     [CONDITION_NOT_COUNTABLE] = "max_rows",
+    [CONDITION_EFFECT_UNKNOWN] = "max_effect",
     [CONDITION_UNBOUNDED_COPY] = "max_rows",
     [CONDITION_HELD_FORM] = "",
     [CONDITION_UNREHEARSABLE] = "unrehearsed",
@@ -163,6 +165,7 @@ static void take_rule(struct action_decision *out, const struct rule *rule,
     out->failed = CONDITION_NONE;
     out->column = TEXT("");
     out->open_rows = result->open_rows;
+    out->open_effect = result->open_effect;
     out->open_cost = result->open_cost;
 }
 
@@ -173,7 +176,9 @@ static int progress(enum condition failed)
         return 1;
     if (failed == CONDITION_WHERE)
         return 2;
-    return failed == CONDITION_MAX_ROWS || failed == CONDITION_MAX_COST ? 4 : 3;
+    return failed == CONDITION_MAX_ROWS || failed == CONDITION_MAX_EFFECT || failed == CONDITION_MAX_COST
+               ? 4
+               : 3;
 }
 
 /* Of several whose limit is passed, the widest. */
@@ -183,6 +188,7 @@ static bool is_nearer(const struct action_decision *so_far, const struct rule *r
     if (so_far->nearest == NULL || progress(failed) != progress(so_far->failed))
         return so_far->nearest == NULL || progress(failed) > progress(so_far->failed);
     return (failed == CONDITION_MAX_ROWS && rule->max_rows > so_far->nearest->max_rows) ||
+           (failed == CONDITION_MAX_EFFECT && rule->max_effect > so_far->nearest->max_effect) ||
            (failed == CONDITION_MAX_LOCK && rule->max_lock < so_far->nearest->max_lock) ||
            (failed == CONDITION_MAX_COST && rule->max_cost > so_far->nearest->max_cost);
 }
@@ -239,7 +245,7 @@ static bool executes_template(const struct policy *policy, const struct shape *s
 static void decide_action(const struct matching *matching, struct action_decision *out)
 {
     *out = (struct action_decision){
-        .action = matching->action, .open_rows = LIMIT_NONE, .open_cost = -1};
+        .action = matching->action, .open_rows = LIMIT_NONE, .open_effect = LIMIT_NONE, .open_cost = -1};
     if (reject_beforehand(matching, out))
         return;
     bool is_implicit =
@@ -345,6 +351,7 @@ static void add_action(struct decision *out, const struct policy *policy,
         out->write_rows_max = smaller_limit(out->write_rows_max, action->open_rows);
     else
         out->select_rows_max = smaller_limit(out->select_rows_max, action->open_rows);
+    out->effect_max = smaller_limit(out->effect_max, action->open_effect);
     if (action->verdict == VERDICT_HOLD) {
         int64_t quorum = action->rule->quorum > 0 ? action->rule->quorum : policy->hold_quorum;
         out->quorum = quorum > out->quorum ? quorum : out->quorum;
@@ -356,6 +363,7 @@ static void close_limits(struct decision *out)
     out->needs_cost = false;
     out->select_rows_max = LIMIT_NONE;
     out->write_rows_max = LIMIT_NONE;
+    out->effect_max = LIMIT_NONE;
     out->counted = (struct counted_tables){0};
 }
 
@@ -403,8 +411,8 @@ static void check_form(const struct decide_context *context, const struct shape 
                        struct decision *out)
 {
     bool is_held = out->verdict == VERDICT_HOLD;
-    bool is_limited =
-        out->needs_cost || out->select_rows_max != LIMIT_NONE || out->write_rows_max != LIMIT_NONE;
+    bool is_limited = out->needs_cost || out->select_rows_max != LIMIT_NONE ||
+                      out->write_rows_max != LIMIT_NONE || out->effect_max != LIMIT_NONE;
     bool runs_prepared = shape->inner != NULL && shape->inner->kind == STATEMENT_EXECUTE;
     if (shape->explain_analyze &&
         (is_held || is_limited || (runs_prepared && !context->policy->transparent)))
@@ -469,7 +477,8 @@ static struct matching matching_of(struct arena *arena, const struct decide_cont
 void decide(struct arena *arena, const struct decide_context *context, const struct shape *shape,
             const struct numbers *numbers, struct decision *out)
 {
-    *out = (struct decision){.select_rows_max = LIMIT_NONE, .write_rows_max = LIMIT_NONE};
+    *out = (struct decision){
+        .select_rows_max = LIMIT_NONE, .write_rows_max = LIMIT_NONE, .effect_max = LIMIT_NONE};
     if (shape->kind == STATEMENT_UNKNOWN) {
         out->failed = CONDITION_NO_RULE;
         return;

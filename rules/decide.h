@@ -18,6 +18,8 @@ struct plan_step {
     double rows;
 };
 
+#define EFFECT_UNCOUNTED INT64_MAX
+
 /* What is known of a statement's numbers. Zero: nothing. */
 struct numbers {
     bool has_cost;
@@ -26,6 +28,8 @@ struct numbers {
     bool has_rows;  /* rows of writes: real, or an estimate that rejects by its size */
     int64_t rows;
     bool rows_real; /* rows is the counted number, not an estimate */
+    bool has_effect; /* it was run: `effect` rows were changed in all tables */
+    int64_t effect; /* … EFFECT_UNCOUNTED: it could not be told how many */
 };
 
 enum condition {
@@ -37,6 +41,7 @@ enum condition {
     CONDITION_NOT_COLUMNS,
     CONDITION_WHERE,
     CONDITION_MAX_ROWS,
+    CONDITION_MAX_EFFECT,
     CONDITION_MAX_COST,
     CONDITION_MAX_LOCK,
     CONDITION_FOREIGN_KEYS, /* a limited write whose foreign-key actions lead too far to be counted */
@@ -46,6 +51,7 @@ enum condition {
     CONDITION_TWO_PHASE,    /* only for `all` on `*` */
     CONDITION_EXPLAIN_ANALYZE, /* of a limited or held statement */
     CONDITION_NOT_COUNTABLE,   /* rows cannot be counted before commit (spec 3.2) */
+    CONDITION_EFFECT_UNKNOWN,  /* a max_effect whose rows nothing can count before commit */
     CONDITION_UNBOUNDED_COPY,  /* COPY TO STDOUT by a select rule that bounds no rows */
     CONDITION_HELD_FORM,       /* needs approval, but came as COPY, PREPARE, DECLARE or EXPLAIN */
     CONDITION_UNREHEARSABLE,   /* needs approval, but may not be rehearsed (spec 4.2) */
@@ -73,6 +79,7 @@ struct action_decision {
     enum condition failed;       /* why: of `nearest`, or what is wrong with the action itself */
     struct text column;          /* CONDITION_HIDDEN, COLUMNS, NOT_COLUMNS, INTROSPECTION: which */
     int64_t open_rows;           /* max_rows still to be enforced; LIMIT_NONE if none or proven */
+    int64_t open_effect;         /* max_effect, likewise */
     double open_cost;            /* max_cost still to be asked for; < 0 if none */
     bool listed;                 /* held by another action's rule, because its rehearsal tells what
                                   CASCADE reaches */
@@ -102,6 +109,7 @@ struct decision {
     bool needs_cost;          /* EXPLAIN must be asked before it may run */
     int64_t select_rows_max;  /* stop the result there; LIMIT_NONE */
     int64_t write_rows_max;   /* smallest open limit of its writes; LIMIT_NONE: needs no counting */
+    int64_t effect_max;       /* smallest open max_effect: the rows of all tables must be counted */
     struct counted_tables counted; /* … besides its command tag */
     int64_t quorum;           /* holds: the largest */
 };

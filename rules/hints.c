@@ -39,6 +39,11 @@ static void append_limits(struct buffer *out, const struct rule *rule, enum verb
                       rule->max_rows == 1 ? "" : "s");
         separator = ", ";
     }
+    if (rule->max_effect != LIMIT_NONE) {
+        buffer_printf(out, "%sup to %lld row%s in all tables", separator, (long long)rule->max_effect,
+                      rule->max_effect == 1 ? "" : "s");
+        separator = ", ";
+    }
     if (rule->max_lock != LOCK_ACCESS_EXCLUSIVE) {
         buffer_printf(out, "%swith at most the table lock %s", separator,
                       table_lock_name(rule->max_lock));
@@ -109,6 +114,7 @@ static bool is_open(const struct decide_context *context, const struct action_de
                                       .not_columns = rule->not_columns,
                                       .not_column_count = rule->not_column_count,
                                       .max_rows = LIMIT_NONE,
+                                      .max_effect = LIMIT_NONE,
                                       .max_cost = -1};
     return rule_conditions(&matching, &columns_only).failed == CONDITION_NONE;
 }

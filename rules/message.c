@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MESSAGE_CHARACTERS_MAX = 200, OBJECT_BYTES_MAX = 70, ACTIONS_BYTES_MAX = 2048 };
+enum { MESSAGE_CHARACTERS_MAX = 200, OBJECT_BYTES_MAX = 70 };
 
 #define PERMISSION_DENIED "42501"
 #define LIMIT_EXCEEDED    "54000"
@@ -311,6 +311,22 @@ static struct text fewer_rows(const struct telling *telling, long long limit)
                         TEXT_ARGS(hint_key_columns(telling->arena, action->relation, key)));
 }
 
+/* Do foreign keys carry it on into a table that the agent may not select? */
+static bool reaches_closed_table(const struct telling *telling)
+{
+    const struct catalog *catalog = telling->context->catalog;
+    struct counted_tables tables =
+        statement_counting(telling->arena, telling->context, telling->shape).tables;
+    for (size_t i = 0; i < tables.count; i++) {
+        const struct relation *relation = catalog_relation_by_oid(catalog, tables.oids[i]);
+        const struct object table = {OBJECT_NAME, relation != NULL ? relation->schema : TEXT(""),
+                                     relation != NULL ? relation->name : TEXT("")};
+        if (!policy_may(telling->context->policy, VERB_SELECT, &table))
+            return true;
+    }
+    return false;
+}
+
 static void say_rows(const struct telling *telling)
 {
     const struct action_decision *action = telling->action;
@@ -319,8 +335,13 @@ static void say_rows(const struct telling *telling)
     long long rows = numbers->has_rows ? numbers->rows : action->action->rows_max;
     long long limit = action->nearest->max_rows;
     set_sqlstate(telling, LIMIT_EXCEEDED);
+    bool is_told = !is_real || !reaches_closed_table(telling);
     if (!numbers->has_rows && action->action->rows_max == ROWS_UNPROVEN)
         say_as_written(telling, TEXT("its number of rows cannot be limited"));
+    else if (!is_told)
+        telling->out->message = arena_printf(
+            telling->arena, "pgwicket: %s %s %.*s would change more than %lld row%s; rolled back, nothing was changed",
+            telling->verb, telling->preposition, TEXT_ARGS(telling->object), limit, limit == 1 ? "" : "s");
     else
         telling->out->message = arena_printf(
             telling->arena, "pgwicket: %s %s %.*s would change %s%lld row%s, limit %lld%s",
@@ -329,10 +350,12 @@ static void say_rows(const struct telling *telling)
             limit, is_real ? "; rolled back, nothing was changed" : NOTHING_RUN);
     telling->out->detail = arena_printf(telling->arena, "Rule %.*s, max_rows %lld.",
                                         TEXT_ARGS(rule_name(action->nearest)), limit);
-    if (is_real)
-        telling->out->detail = arena_printf(
-            telling->arena, "%.*s Real number: %lld%s.", TEXT_ARGS(telling->out->detail), rows,
-            shape_starts_foreign_keys(telling->shape) ? ", with those that foreign keys change" : "");
+    if (is_real && is_told)
+        telling->out->detail = arena_printf(telling->arena, "%.*s Real number: %lld.",
+                                            TEXT_ARGS(telling->out->detail), rows);
+    if (is_real && shape_starts_foreign_keys(telling->shape))
+        telling->out->detail = arena_printf(telling->arena, "%.*s Rows that foreign keys change count.",
+                                            TEXT_ARGS(telling->out->detail));
     telling->out->hint = fewer_rows(telling, limit);
 }
 
@@ -393,6 +416,41 @@ static void say_lock(const struct telling *telling)
         TEXT("Weaker forms: CREATE INDEX, DROP INDEX, REINDEX, REFRESH CONCURRENTLY; "
              "VACUUM without FULL; ADD CONSTRAINT of a foreign key NOT VALID, then "
              "VALIDATE CONSTRAINT.");
+}
+
+/* Some of these tables the agent may not see: that they are too many is told, not how many. */
+static void say_effect(const struct telling *telling)
+{
+    const struct action_decision *action = telling->action;
+    const struct numbers *numbers = telling->numbers;
+    long long limit = action->nearest->max_effect;
+    bool counted = numbers->has_effect && numbers->effect != EFFECT_UNCOUNTED;
+    const char *state = numbers->has_effect ? "; rolled back, nothing was changed" : NOTHING_RUN;
+    set_sqlstate(telling, LIMIT_EXCEEDED);
+    if (numbers->has_effect && !counted)
+        telling->out->message = arena_printf(
+            telling->arena,
+            "pgwicket: the rows that %s %s %.*s changes in all tables could not be counted%s",
+            telling->verb, telling->preposition, TEXT_ARGS(telling->object), state);
+    else
+        telling->out->message = arena_printf(
+            telling->arena, "pgwicket: %s %s %.*s would change more than %lld row%s in all tables%s",
+            telling->verb, telling->preposition, TEXT_ARGS(telling->object), limit,
+            limit == 1 ? "" : "s", state);
+    telling->out->detail = arena_printf(telling->arena,
+                                        "Rule %.*s, max_effect %lld: rows of all tables, those that "
+                                        "cascades and triggers change included.",
+                                        TEXT_ARGS(rule_name(action->nearest)), limit);
+    telling->out->hint = fewer_rows(telling, limit);
+}
+
+static void say_effect_unknown(const struct telling *telling)
+{
+    say_nearest(telling, "max_effect", TEXT(""));
+    say_as_written(telling, TEXT("the rows that it changes in all tables cannot be counted before it is "
+                                 "committed"));
+    telling->out->hint = TEXT("Send one INSERT, UPDATE, DELETE or MERGE of tables, or report that the policy "
+                              "would have to change.");
 }
 
 static void say_foreign_keys(const struct telling *telling)
@@ -506,7 +564,8 @@ static const struct rule *limiting_rule(const struct decision *decision)
     for (size_t i = 0; i < decision->action_count; i++) {
         const struct action_decision *action = &decision->actions[i];
         if (action->rule != NULL && (action->verdict == VERDICT_HOLD || action->open_cost >= 0 ||
-                                     action->open_rows != LIMIT_NONE))
+                                     action->open_rows != LIMIT_NONE ||
+                                     action->open_effect != LIMIT_NONE))
             return action->rule;
     }
     return NULL;
@@ -579,6 +638,8 @@ static say_function *const say[CONDITION_COUNT] = {
     [CONDITION_NOT_COLUMNS] = say_column,
     [CONDITION_WHERE] = say_where,
     [CONDITION_MAX_ROWS] = say_rows,
+    [CONDITION_MAX_EFFECT] = say_effect,
+    [CONDITION_EFFECT_UNKNOWN] = say_effect_unknown,
     [CONDITION_MAX_COST] = say_cost,
     [CONDITION_MAX_LOCK] = say_lock,
     [CONDITION_FOREIGN_KEYS] = say_foreign_keys,
@@ -696,81 +757,4 @@ struct error_text message_result_too_long(struct arena *arena, const struct deci
         arena_printf(arena, "Rule %.*s, max_rows %lld.", TEXT_ARGS(rule_name(rule)), limit);
     out.hint = arena_printf(arena, "Filter more, add LIMIT %lld, or aggregate.", limit);
     return out;
-}
-
-static bool named_before(const struct shape *shape, size_t index)
-{
-    const struct action *action = &shape->actions[index];
-    for (size_t i = 0; i < index; i++)
-        if (shape->actions[i].verb == action->verb &&
-            shape->actions[i].object.kind == action->object.kind &&
-            text_equal(shape->actions[i].object.schema, action->object.schema) &&
-            text_equal(shape->actions[i].object.name, action->object.name))
-            return true;
-    return false;
-}
-
-struct text message_actions(struct arena *arena, const struct shape *shape)
-{
-    struct buffer out;
-    buffer_init(&out, ACTIONS_BYTES_MAX);
-    for (size_t i = 0; i < shape->action_count && !out.overflow; i++) {
-        struct text object = object_text(arena, &shape->actions[i].object);
-        if (!named_before(shape, i))
-            buffer_printf(&out, "%s%s %.*s", out.size > 0 ? ", " : "",
-                          verb_name(shape->actions[i].verb), TEXT_ARGS(object));
-    }
-    struct text words =
-        arena_printf(arena, "%.*s%s", TEXT_ARGS(buffer_text(&out)), out.overflow ? ", ..." : "");
-    buffer_release(&out);
-    return words;
-}
-
-static const char *const reasons[CONDITION_COUNT] = {
-    [CONDITION_NO_RULE] = "no rule allows",
-    [CONDITION_HIDDEN] = "hidden column",
-    [CONDITION_REJECT_RULE] = "rejected by rule",
-    [CONDITION_COLUMNS] = "columns not met",
-    [CONDITION_NOT_COLUMNS] = "not_columns not met",
-    [CONDITION_WHERE] = "where not met",
-    [CONDITION_MAX_ROWS] = "max_rows passed",
-    [CONDITION_MAX_COST] = "max_cost passed or unknown",
-    [CONDITION_MAX_LOCK] = "max_lock passed",
-    [CONDITION_FOREIGN_KEYS] = "foreign keys lead into too many tables for max_rows",
-    [CONDITION_INTROSPECTION] = "not open to introspection",
-    [CONDITION_SETTING] = "setting may not be changed or read",
-    [CONDITION_UNRESOLVED] = "no such object",
-    [CONDITION_TWO_PHASE] = "only for all on *",
-    [CONDITION_EXPLAIN_ANALYZE] = "EXPLAIN ANALYZE of a limited or held statement",
-    [CONDITION_NOT_COUNTABLE] = "max_rows cannot be counted",
-    [CONDITION_UNBOUNDED_COPY] = "COPY by a rule without max_rows",
-    [CONDITION_HELD_FORM] = "cannot be held in this form",
-    [CONDITION_UNREHEARSABLE] = "held, but cannot be rehearsed",
-    [CONDITION_TEMPLATE_NAME] = "the name of a template",
-};
-
-static struct text matched_reason(struct arena *arena, const struct decision *decision)
-{
-    const struct action_decision *decisive = decision->decisive;
-    if (decisive == NULL || decisive->rule == NULL)
-        return TEXT("needs no rule");
-    return arena_printf(arena, "%s by %.*s", verdict_name(decision->verdict),
-                        TEXT_ARGS(decisive->rule->name));
-}
-
-struct text message_reason(struct arena *arena, const struct decision *decision)
-{
-    const struct action_decision *decisive = decision->decisive;
-    const char *reason = reasons[decision->failed];
-    if (decision->verdict != VERDICT_REJECT)
-        return matched_reason(arena, decision);
-    if (decisive == NULL || decisive->verdict != VERDICT_REJECT)
-        return arena_printf(arena, "%s%s%.*s", reason != NULL ? reason : "not understood",
-                            decision->subject.size > 0 ? ": " : "", TEXT_ARGS(decision->subject));
-    struct text object = object_text(arena, &decisive->action->object);
-    return arena_printf(arena, "%s: %s %.*s%s%.*s%s%.*s", reason, verb_name(decisive->action->verb),
-                        TEXT_ARGS(object), decisive->column.size > 0 ? ", column " : "",
-                        TEXT_ARGS(decisive->column),
-                        decisive->nearest != NULL ? ", nearest rule " : "",
-                        TEXT_ARGS(rule_name(decisive->nearest)));
 }

@@ -157,7 +157,7 @@ bool policy_reads_only(const struct policy *policy)
 bool rule_is_unconditional(const struct rule *rule)
 {
     return rule->columns == NULL && rule->not_column_count == 0 && rule->where == WHERE_ANY &&
-           rule->max_rows == LIMIT_NONE && rule->max_cost < 0 &&
+           rule->max_rows == LIMIT_NONE && rule->max_effect == LIMIT_NONE && rule->max_cost < 0 &&
            rule->max_lock == LOCK_ACCESS_EXCLUSIVE;
 }
 

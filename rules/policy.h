@@ -74,6 +74,7 @@ struct rule {
     size_t not_column_count;
     enum where_strength where;
     int64_t max_rows; /* LIMIT_NONE if not written */
+    int64_t max_effect; /* likewise: rows changed in all tables */
     double max_cost;  /* < 0 if not written */
     enum table_lock max_lock; /* LOCK_ACCESS_EXCLUSIVE, the strongest there is, if not written */
 

@@ -42,6 +42,7 @@ static bool writes_columns(const struct rule *rule) { return rule->columns != NU
 static bool writes_not_columns(const struct rule *rule) { return rule->not_column_count > 0; }
 static bool writes_where(const struct rule *rule) { return rule->where != WHERE_ANY; }
 static bool writes_max_rows(const struct rule *rule) { return rule->max_rows != LIMIT_NONE; }
+static bool writes_max_effect(const struct rule *rule) { return rule->max_effect != LIMIT_NONE; }
 static bool writes_max_cost(const struct rule *rule) { return rule->max_cost >= 0; }
 static bool writes_max_lock(const struct rule *rule)
 {
@@ -54,6 +55,8 @@ enum {
     WITH_COLUMNS = VERB(VERB_SELECT) | VERB(VERB_INSERT) | VERB(VERB_UPDATE),
     WITH_WHERE = VERB(VERB_UPDATE) | VERB(VERB_DELETE),
     WITH_ROWS = WITH_COLUMNS | VERB(VERB_DELETE),
+    WITH_EFFECT = VERB(VERB_INSERT) | VERB(VERB_UPDATE) | VERB(VERB_DELETE) | VERB(VERB_TRUNCATE) |
+                  VERB(VERB_CALL) | VERB(VERB_CODE),
     WITH_LOCK = VERB(VERB_CREATE) | VERB(VERB_ALTER) | VERB(VERB_DROP) | VERB(VERB_TRUNCATE) |
                 VERB(VERB_LOCK) | VERB(VERB_MAINTAIN),
 };
@@ -66,6 +69,7 @@ static const struct condition_kind {
 } condition_kinds[] = {
     {"columns", writes_columns, WITH_COLUMNS},   {"not_columns", writes_not_columns, WITH_COLUMNS},
     {"where", writes_where, WITH_WHERE},         {"max_rows", writes_max_rows, WITH_ROWS},
+    {"max_effect", writes_max_effect, WITH_EFFECT},
     {"max_cost", writes_max_cost, WITH_ROWS},    {"max_lock", writes_max_lock, WITH_LOCK},
 };
 
@@ -128,6 +132,25 @@ static bool object_is_acted_on(const struct rule *rule, const struct object_patt
     return false;
 }
 
+/* What is neither counted by the tables' counters while it runs, nor rehearsed. */
+static struct text effect_problem(struct arena *arena, const struct rule *rule, enum verb verb)
+{
+    bool is_code = verb == VERB_CALL || verb == VERB_CODE;
+    if (rule->max_effect == LIMIT_NONE || (verb != VERB_TRUNCATE && !is_code))
+        return TEXT("");
+    if (rule->verdict == VERDICT_ALLOW)
+        return arena_printf(arena,
+                            "the rows that %s changes are only counted in a rehearsal, so max_effect can "
+                            "never hold here: write it into a hold rule",
+                            verb_name(verb));
+    if (rule->verdict == VERDICT_HOLD && is_code && !rule->rehearse)
+        return arena_printf(arena,
+                            "%s is not rehearsed, so max_effect can never hold: add rehearse: true if "
+                            "nothing that it does outlives a rollback",
+                            verb_name(verb));
+    return TEXT("");
+}
+
 static struct text verb_problem(struct arena *arena, const struct rule *rule, enum verb verb)
 {
     const struct condition_kind *condition = foreign_condition(rule, verb);
@@ -136,7 +159,7 @@ static struct text verb_problem(struct arena *arena, const struct rule *rule, en
     if (!rule->all_verbs && !verb_acts_on(rule, verb))
         return arena_printf(arena, "%s acts on none of the objects under on, so it can never match",
                             verb_name(verb));
-    return TEXT("");
+    return effect_problem(arena, rule, verb);
 }
 
 struct text rule_problem(struct arena *arena, const struct rule *rule)

@@ -129,6 +129,9 @@ static void append_conditions(struct buffer *out, const struct rule *rule)
     if (rule->where == WHERE_KEY)
         buffer_append_string(out, "; with a WHERE that fixes the primary key or a unique key to constants");
     append_rows(out, rule->max_rows);
+    if (rule->max_effect != LIMIT_NONE)
+        buffer_printf(out, "; at most %lld row%s changed in all tables together, also by cascades and triggers",
+                      (long long)rule->max_effect, rule->max_effect == 1 ? "" : "s");
     if (rule->max_cost >= 0)
         buffer_printf(out, "; planner's cost at most %.10g", rule->max_cost);
     if (rule->max_lock != LOCK_ACCESS_EXCLUSIVE)

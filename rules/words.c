@@ -46,6 +46,8 @@ static void append_conditions(struct buffer *out, const struct rule *rule)
         buffer_printf(out, ", where: %s", rule->where == WHERE_KEY ? "key" : "required");
     if (rule->max_rows != LIMIT_NONE)
         buffer_printf(out, ", max_rows: %lld", (long long)rule->max_rows);
+    if (rule->max_effect != LIMIT_NONE)
+        buffer_printf(out, ", max_effect: %lld", (long long)rule->max_effect);
     if (rule->max_cost >= 0)
         buffer_printf(out, ", max_cost: %.10g", rule->max_cost);
     if (rule->max_lock != LOCK_ACCESS_EXCLUSIVE)

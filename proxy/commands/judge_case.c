@@ -93,13 +93,15 @@ static void write_if_any(struct json_out *json, const char *key, struct text val
 static void write_conditions(struct json_out *json, const struct answer *answer)
 {
     const struct judgement *judgement = &answer->judgement;
-    int64_t rows = LIMIT_NONE;
+    int64_t rows = LIMIT_NONE, effect = LIMIT_NONE;
     double cost = INFINITY;
     for (size_t i = 0; judgement->decisions != NULL && i < judgement->analysis.statement_count; i++)
         for (size_t j = 0; j < judgement->decisions[i].action_count; j++) {
             const struct action_decision *action = &judgement->decisions[i].actions[j];
             if (action->open_rows != LIMIT_NONE && (rows == LIMIT_NONE || action->open_rows < rows))
                 rows = action->open_rows;
+            if (action->open_effect != LIMIT_NONE && (effect == LIMIT_NONE || action->open_effect < effect))
+                effect = action->open_effect;
             if (action->open_cost >= 0 && action->open_cost < cost)
                 cost = action->open_cost;
         }
@@ -107,6 +109,8 @@ static void write_conditions(struct json_out *json, const struct answer *answer)
     json_open(json, '{');
     if (rows != LIMIT_NONE && answer->verdict != VERDICT_REJECT)
         json_key_int(json, "max_rows", rows);
+    if (effect != LIMIT_NONE && answer->verdict != VERDICT_REJECT)
+        json_key_int(json, "max_effect", effect);
     if (isfinite(cost) && answer->verdict != VERDICT_REJECT)
         json_key_number(json, "max_cost", cost);
     json_close(json, '}');

@@ -229,7 +229,7 @@ static const struct field rule_fields[] = {
     {"where", field_choice, OPTIONAL, offsetof(struct draft, where), NULL, where_choices, 0, 0},
     {"max_rows", field_integer, OPTIONAL, offsetof(struct draft, rule.max_rows), NULL, NULL, 1, 0},
     {"max_cost", field_number, OPTIONAL, offsetof(struct draft, rule.max_cost), NULL, NULL, 0, 0},
-    {"max_effect", field_not_built, OPTIONAL, 0, NULL, NULL, 0, 0},
+    {"max_effect", field_integer, OPTIONAL, offsetof(struct draft, rule.max_effect), NULL, NULL, 1, 0},
     {"max_lock", field_choice, OPTIONAL, offsetof(struct draft, max_lock), NULL, lock_choices, 0, 0},
     {"message", field_text, OPTIONAL, offsetof(struct draft, rule.message), NULL, NULL, 0, 0},
     {"approvers", field_approvers, OPTIONAL, 0, "a list of approvers: [alice, bob]", NULL, 0, 0},
@@ -260,7 +260,7 @@ static bool check_rule(struct reader *reader, const struct node *node, const str
 
 static bool read_rule(struct reader *reader, const struct node *node, struct draft *draft)
 {
-    *draft = (struct draft){.rule = {.max_rows = LIMIT_NONE, .max_cost = -1}};
+    *draft = (struct draft){.rule = {.max_rows = LIMIT_NONE, .max_effect = LIMIT_NONE, .max_cost = -1}};
     draft->broken =
         !fields_read(reader, node, "a rule", rule_fields, ARRAY_SIZE(rule_fields), draft);
     draft->rule.where = (enum where_strength)draft->where;

@@ -89,6 +89,19 @@ int64_t effect_rows(const struct effect *effect, bool with_triggers)
     return rows;
 }
 
+int64_t effect_rows_lost(const struct effect *effect)
+{
+    int64_t rows = 0;
+    for (size_t i = 0; i < effect->object_count; i++) {
+        const struct effect_object *object = &effect->objects[i];
+        bool whole_table = text_is(object->kind, "table") || text_is(object->kind, "materialized view");
+        bool lost = text_is(object->change, "emptied") || text_is(object->change, "dropped");
+        if (whole_table && lost && object->rows > 0)
+            rows += object->rows;
+    }
+    return rows;
+}
+
 /* --- words -------------------------------------------------------------------------------------
  */
 

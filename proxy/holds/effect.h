@@ -121,4 +121,7 @@ struct text effect_difference(struct arena *arena, const struct effect *shown,
  * foreign keys. */
 int64_t effect_rows(const struct effect *effect, bool with_triggers);
 
+/* Rows of tables that were emptied or dropped, which are not among those. */
+int64_t effect_rows_lost(const struct effect *effect);
+
 #endif

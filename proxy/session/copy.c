@@ -62,7 +62,10 @@ enum step client_copy(struct session *s, const struct frame *frame)
         return STEP_DONE;
     execution->copy_in = false;
     execution->copied = true;
-    if (queue_head(&s->queue)->keep_reply)
-        send_flush(s); /* the gate looks at the number before there is a Sync */
+    if (queue_head(&s->queue)->keep_reply) { /* the gate looks at the number before there is a Sync */
+        if (s->gate.state == GATE_RUN)
+            counters_send(s, true);
+        send_flush(s);
+    }
     return STEP_DONE;
 }

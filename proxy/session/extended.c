@@ -376,7 +376,7 @@ static bool portal_is_gated(const struct portal *portal)
     const struct decision *decision = portal->decision;
     return decision != NULL && (decision->verdict == VERDICT_HOLD ||
                                 (!portal->is_cursor && portal_shape(portal) != NULL &&
-                                 decision_counted_max(decision, portal_shape(portal)) != LIMIT_NONE));
+                                 decision_is_counted(decision, portal_shape(portal))));
 }
 
 static enum step execute_allowed(struct session *s, struct portal *portal,

@@ -405,7 +405,7 @@ static void gate_proceed(struct session *s)
         continue_bind(s);
     } else if (decision->verdict == VERDICT_HOLD) {
         hold_start(s);
-    } else if (decision_counted_max(decision, gate_shape(&s->gate)) != LIMIT_NONE) {
+    } else if (decision_is_counted(decision, gate_shape(&s->gate))) {
         gate_run(s);
     } else {
         relay_unlimited(s);
@@ -432,7 +432,7 @@ static bool wants_estimate(const struct session *s)
     const struct decision *decision = s->gate.portal->decision;
     const struct shape *shape = gate_shape(&s->gate);
     bool useful = decision->verdict == VERDICT_HOLD || decision->needs_cost ||
-                  decision_counted_max(decision, shape) != LIMIT_NONE;
+                  decision_is_counted(decision, shape);
     bool possible = may_sync(s) || (decision->needs_cost && !calls_functions(shape));
     return judged_single(s->gate.portal->judged)->explainable.size > 0 && useful && possible &&
            may_be_planned(decision, shape);
@@ -511,6 +511,14 @@ void gate_run(struct session *s)
 {
     struct gate *gate = &s->gate;
     struct portal *portal = gate->portal;
+    if (portal->decision->effect_max != LIMIT_NONE && gate->transaction == 'I' && s->batch_executes > 0) {
+        /* What is deferred fires before its effect is measured, and what others deferred is not its own. */
+        struct error_text error = gate_not_alone();
+        error.message = TEXT("pgwicket: a write whose rule has a max_effect must be sent by itself; nothing was "
+                             "changed");
+        reject_unrun(s, &error);
+        return;
+    }
     if (!report_statement(s, portal->judged, portal, 0, portal->statement_number, VERDICT_ALLOW, NULL)) {
         buffer_append_text(&gate->error, error_body_audit(s));
         gate_show_error(s);
@@ -522,7 +530,7 @@ void gate_run(struct session *s)
     /* Over its limit inside a transaction it leaves that failed: then nothing can be asked any more. */
     if (gate->settings.size == 0 && policy_holds(portal->judged->view.policy))
         send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
-    counters_send(s);
+    counters_send(s, false);
     if (gate->origin == ORIGIN_QUERY) {
         close_unnamed(s);
         gate_send_converted(s, portal->judged->print);
@@ -533,7 +541,8 @@ void gate_run(struct session *s)
     }
     if (gate->rehearsals == 0)
         measure_sent(s);
-    counters_send(s);
+    if (gate_shape(gate)->kind != STATEMENT_COPY_IN || gate->copied)
+        counters_send(s, true); /* COPY takes nothing but data */
     send_flush(s);
 }
 

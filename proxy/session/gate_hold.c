@@ -360,26 +360,6 @@ static const char run_id_sql[] =
     "(SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c), "
     "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
 
-/* Deferred constraints and triggers fire and are counted; in the client's transaction their mode stays as it
- * was, and what fired is undone and fires again at its COMMIT. */
-static void send_constraints(struct session *s, bool measured)
-{
-    static const char immediate[] = "SET CONSTRAINTS ALL IMMEDIATE";
-    struct gate *gate = &s->gate;
-    bool inside = hold_is_inside(gate);
-    if (inside && !measured)
-        return;
-    if (inside)
-        send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "SAVEPOINT %s", s->prefix));
-    send_injected(s, PURPOSE_NONE, text_from(immediate));
-    if (measured)
-        measuring_send_snapshot(s);
-    if (!inside)
-        return;
-    send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "ROLLBACK TO SAVEPOINT %s", s->prefix));
-    send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "RELEASE SAVEPOINT %s", s->prefix));
-}
-
 static enum measured_part part_shown(const struct effect *shown)
 {
     if (shown->bound == EFFECT_BY_ROWS)
@@ -412,7 +392,7 @@ static void run(struct session *s)
         measuring_send_snapshot(s);
     }
     gate_send_converted(s, sql);
-    send_constraints(s, measured);
+    measuring_send_deferred(s, measured);
     send_injected(s, PURPOSE_RUN_ID, text_from(run_id_sql));
     send_flush(s);
 }
@@ -466,6 +446,10 @@ static bool within_limit(struct session *s, struct command_tag tag)
     if (gate->effect != NULL && gate->effect->bound != EFFECT_UNKNOWN &&
         effect_rows(gate->effect, false) > numbers.rows)
         numbers.rows = effect_rows(gate->effect, false);
+    numbers.has_effect = true;
+    numbers.effect = gate->effect != NULL && gate->effect->bound != EFFECT_UNKNOWN
+                         ? effect_rows(gate->effect, true) + effect_rows_lost(gate->effect)
+                         : EFFECT_UNCOUNTED;
     if (gate->portal->judged->stored != NULL && judged_decision(gate->portal->judged) == NULL)
         return false;
     return gate_decide(s, &numbers)->verdict != VERDICT_REJECT;

@@ -32,6 +32,12 @@ static struct text counters_sql(struct arena *arena, const struct counted_tables
     return text;
 }
 
+static int64_t effect_of_run(struct session *s)
+{
+    const struct effect *effect = measuring_effect(s);
+    return effect->bound != EFFECT_UNKNOWN ? effect_rows(effect, true) : EFFECT_UNCOUNTED;
+}
+
 void counters_begin(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -39,12 +45,20 @@ void counters_begin(struct session *s)
     gate->counters = (struct counters){.with_targets = tables->with_targets};
     if (tables->count > 0)
         gate->counters.sql = counters_sql(&gate->arena, tables);
+    gate->counts_effect = gate->empty || gate->portal->decision->effect_max != LIMIT_NONE;
+    if (gate->counts_effect)
+        measuring_begin(s, gate->portal->judged->print, gate->measuring.rows.secret, MEASURED_COUNTS);
 }
 
-void counters_send(struct session *s)
+void counters_send(struct session *s, bool behind)
 {
-    if (s->gate.counters.sql.size > 0)
-        send_injected(s, PURPOSE_COUNTERS, s->gate.counters.sql);
+    const struct gate *gate = &s->gate;
+    if (gate->counters.sql.size > 0)
+        send_injected(s, PURPOSE_COUNTERS, gate->counters.sql);
+    if (gate->counts_effect && behind)
+        measuring_send_deferred(s, true);
+    else if (gate->counts_effect)
+        measuring_send_snapshot(s);
 }
 
 void counters_row(struct session *s, struct text body)
@@ -163,8 +177,13 @@ static void look(struct session *s, struct command_tag tag)
     numbers.rows_real = true;
     numbers.rows = counted_rows(&gate->counters, tag.rows);
     measure_estimate(s, gate->portal->estimate_rows, tag.rows);
+    if (gate->counts_effect) {
+        gate->measuring.tag_rows = tag.rows;
+        numbers.has_effect = true;
+        numbers.effect = effect_of_run(s);
+    }
+    bool as_rehearsed = gate->empty && tag.rows == 0 && numbers.effect == 0;
     const struct decision *decision = gate_decide(s, &numbers);
-    bool as_rehearsed = gate->empty && tag.rows == 0;
     if (decision->verdict == VERDICT_HOLD && !gate->over && !as_rehearsed) {
         undo_run(s);
         return;
@@ -195,8 +214,8 @@ void gate_completed(struct session *s, struct text tag_body)
         session_end(s, SESSION_END_INTERNAL);
     else if (gate->state != GATE_RUN)
         return; /* a hold's run is looked at when its transaction id is there */
-    else if (gate->counters.sql.size > 0)
-        gate->counters.tag_body = arena_text(&gate->arena, tag_body); /* the counters come next */
+    else if (gate->counters.sql.size > 0 || gate->counts_effect)
+        gate->run_tag = arena_text(&gate->arena, tag_body); /* the counters come next */
     else
         look(s, tag);
 }
@@ -204,7 +223,7 @@ void gate_completed(struct session *s, struct text tag_body)
 void counters_read(struct session *s)
 {
     struct command_tag tag;
-    struct text body = s->gate.counters.tag_body;
+    struct text body = s->gate.run_tag;
     if (body.size > 0 && decode_command_complete(body, &tag))
         look(s, tag);
 }

@@ -40,6 +40,7 @@ const struct effect *measuring_effect(struct session *s)
         .rows = &measuring->rows,
         .notices = measuring->notices,
         .notice_count = measuring->notice_count,
+        .only_numbers = gate->counts_effect,
         .duration_us = s->port.monotonic_us(s->port.context) - measuring->started_us};
     struct effect *effect = arena_allocate(&gate->arena, sizeof *effect);
     measure_effect(&gate->arena, gate_shape(gate), gate->portal->judged->view.catalog,
@@ -55,6 +56,26 @@ void measuring_send_snapshot(struct session *s)
     if (gate_shape(gate)->ddl != DDL_NONE)
         send_injected(s, PURPOSE_OBJECTS, measure_objects_sql(&s->gate.arena));
     send_injected(s, PURPOSE_SNAPSHOT, text_from(measure_snapshot_sql));
+}
+
+/* In the client's transaction their mode stays as it was, and what fired is undone and fires again at its
+ * COMMIT. */
+void measuring_send_deferred(struct session *s, bool measured)
+{
+    static const char immediate[] = "SET CONSTRAINTS ALL IMMEDIATE";
+    struct gate *gate = &s->gate;
+    bool inside = hold_is_inside(gate);
+    if (inside && !measured)
+        return;
+    if (inside)
+        send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "SAVEPOINT %s", s->prefix));
+    send_injected(s, PURPOSE_NONE, text_from(immediate));
+    if (measured)
+        measuring_send_snapshot(s);
+    if (!inside)
+        return;
+    send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "ROLLBACK TO SAVEPOINT %s", s->prefix));
+    send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "RELEASE SAVEPOINT %s", s->prefix));
 }
 
 void measuring_send_losses(struct session *s, const struct effect *taken)

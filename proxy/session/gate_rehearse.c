@@ -355,7 +355,11 @@ static bool writes_rows(const struct shape *shape)
 static struct numbers real_numbers(const struct gate *gate)
 {
     struct numbers numbers = gate->portal->numbers;
-    if (gate->effect->bound == EFFECT_UNKNOWN || !writes_rows(gate_shape(gate)))
+    bool known = gate->effect->bound != EFFECT_UNKNOWN;
+    numbers.has_effect = true;
+    numbers.effect = known ? effect_rows(gate->effect, true) + effect_rows_lost(gate->effect)
+                           : EFFECT_UNCOUNTED;
+    if (!known || !writes_rows(gate_shape(gate)))
         return numbers;
     numbers.has_rows = numbers.rows_real = true;
     numbers.rows = effect_rows(gate->effect, false);

@@ -204,7 +204,6 @@ struct counters {
     bool with_targets; /* the tag's rows are among those that are counted */
     struct counters_taken taken[2]; /* before and behind the statement */
     size_t count;
-    struct text tag_body; /* in the gate's arena: CommandComplete's, until the second is there */
 };
 
 enum gate_origin { ORIGIN_QUERY = 1, ORIGIN_BIND, ORIGIN_EXECUTE };
@@ -237,6 +236,8 @@ struct gate {
     struct text run_id[5];        /* in arena: xid, pid, backend start, system identifier, timeline */
     enum hold_state outcome;      /* to be stored by GATE_HOLD_FINISH */
     struct counters counters;
+    bool counts_effect;           /* of a limited run: the rows of all tables are measured */
+    struct text run_tag;          /* in arena: its CommandComplete, until the counters behind it have come */
     struct measuring measuring;
     const struct effect *effect;  /* in arena: of the rehearsal or the run; NULL: not measured */
     const struct effect *taken;   /* in arena: what DDL was found to take; its rows are counted next */
@@ -514,7 +515,7 @@ struct text gate_result_formats(const struct portal *portal);
 void gate_completed(struct session *s, struct text tag_body);
 void gate_statement_ran(struct session *s, struct command_tag tag);
 void counters_begin(struct session *s); /* as the decision has it */
-void counters_send(struct session *s);  /* nothing where there are none */
+void counters_send(struct session *s, bool behind); /* in front of the statement, then behind it */
 void counters_row(struct session *s, struct text body);
 void counters_read(struct session *s);  /* the statement and both of them are answered */
 
@@ -527,6 +528,8 @@ void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16
 /* Once everything is there; never NULL. */
 const struct effect *measuring_effect(struct session *s);
 void measuring_send_snapshot(struct session *s);
+/* Behind the statement: deferred constraints and triggers fire, and are measured if there are snapshots. */
+void measuring_send_deferred(struct session *s, bool measured);
 /* Counts the rows of what `taken` empties or drops. */
 void measuring_send_losses(struct session *s, const struct effect *taken);
 void measuring_send_lock(struct session *s); /* the rows that will be changed, if they can be found */

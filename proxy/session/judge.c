@@ -51,7 +51,7 @@ static bool is_limited_write(const struct statement *statement, const struct dec
 {
     enum statement_kind kind = statement->shape.kind;
     bool writes = kind == STATEMENT_WRITE || kind == STATEMENT_COPY_IN;
-    return decision->write_rows_max != LIMIT_NONE || (writes && decision->needs_cost);
+    return decision->write_rows_max != LIMIT_NONE || decision->effect_max != LIMIT_NONE || (writes && decision->needs_cost);
 }
 
 static bool is_transaction_control(enum statement_kind kind)
@@ -309,11 +309,16 @@ int64_t decision_counted_max(const struct decision *decision, const struct shape
     return most;
 }
 
+bool decision_is_counted(const struct decision *decision, const struct shape *shape)
+{
+    return decision->effect_max != LIMIT_NONE || decision_counted_max(decision, shape) != LIMIT_NONE;
+}
+
 bool decision_is_gated(const struct decision *decision, const struct shape *shape)
 {
     return decision->verdict == VERDICT_HOLD ||
            (decision->verdict == VERDICT_ALLOW &&
-            (decision->needs_cost || decision_counted_max(decision, shape) != LIMIT_NONE));
+            (decision->needs_cost || decision_is_counted(decision, shape)));
 }
 
 /* SELECT, INSERT, UPDATE, DELETE, MERGE, prepared by PREPARE or by Parse, alone in its text. */

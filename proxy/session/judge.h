@@ -48,6 +48,10 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
  * select puts into a table (INSERT … SELECT, CREATE TABLE AS). LIMIT_NONE: it needs no counting. */
 int64_t decision_counted_max(const struct decision *decision, const struct shape *shape);
 
+/* Is anything of it to be counted before it is committed: those rows, or, for a max_effect, the rows of all
+ * tables? */
+bool decision_is_counted(const struct decision *decision, const struct shape *shape);
+
 /* Must the rows that it returns be counted? Those of a cursor or prepared statement are when they are fetched. */
 bool decision_limits_rows(const struct decision *decision, const struct shape *shape);
 

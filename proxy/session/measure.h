@@ -87,6 +87,7 @@ struct measurement {
     struct measured_objects objects; /* of DDL only */
     int64_t tag_rows;          /* of the command tag; < 0: it has none */
     struct measured_rows *rows;
+    bool only_numbers;         /* nobody approves it: how many rows is all that is asked for */
     const struct text *notices;
     size_t notice_count;
     int64_t duration_us;

@@ -483,7 +483,7 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     effect->duration_us = measurement->duration_us;
     bool writes = observer->shape->kind == STATEMENT_WRITE ||
                   observer->shape->kind == STATEMENT_COPY_IN;
-    if (effect->bound == EFFECT_BY_COUNTS && effect->fingerprint.size == 0 && writes &&
+    if (!measurement->only_numbers && effect->bound == EFFECT_BY_COUNTS && effect->fingerprint.size == 0 && writes &&
         observer->shape->volatile_functions)
         unknown(observer, TEXT("it is bound by counts only, and calls functions that may give something "
                                "else each time"));

@@ -426,6 +426,7 @@ static void decide_sql(struct arena *arena, const struct decide_context *context
                           .on = &anything,
                           .on_count = 1,
                           .max_rows = call->template->max_rows,
+                          .max_effect = LIMIT_NONE,
                           .max_cost = -1,
                           .unrehearsed_hold = by != NULL && by->unrehearsed_hold,
                           .rehearse = by != NULL && by->rehearse};

@@ -1,10 +1,13 @@
 """The effect that an approver is shown is what the statement then does, table by table; a run with another one commits
 nothing."""
+import io
 import os
 import sys
 from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+
+import psycopg2
 
 from live import check, equal, eventually, main
 from wicket import Sender, wicket
@@ -21,6 +24,39 @@ POLICY = """
         on: [e.free]
       - hold: [insert, update, delete]
         on: [shop.*, e.*]
+      - allow: [select]
+        on: [c.*]
+      - allow: [insert, update, delete]
+        on: [c.*]
+        max_effect: 4
+      - hold: [update, delete, truncate]
+        on: [c.*]
+        max_effect: 8
+"""
+CAPPED = """
+CREATE SCHEMA c;
+CREATE TABLE c.log (id bigserial PRIMARY KEY, what text);
+CREATE FUNCTION c.note() RETURNS trigger LANGUAGE plpgsql AS
+  $$ BEGIN INSERT INTO c.log (what) VALUES (TG_OP); RETURN NULL; END $$;
+CREATE TABLE c.t (id int PRIMARY KEY, n int);
+CREATE TRIGGER note AFTER INSERT OR UPDATE OR DELETE ON c.t FOR EACH ROW EXECUTE FUNCTION c.note();
+CREATE TABLE c.kid (id int PRIMARY KEY, t int REFERENCES c.t ON DELETE CASCADE);
+CREATE TABLE c.late (id int PRIMARY KEY, t int REFERENCES c.t DEFERRABLE INITIALLY DEFERRED);
+CREATE CONSTRAINT TRIGGER later AFTER INSERT ON c.late DEFERRABLE INITIALLY DEFERRED
+  FOR EACH ROW EXECUTE FUNCTION c.note();
+CREATE TABLE c.emptied (id int PRIMARY KEY);
+CREATE FUNCTION c.empty() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN TRUNCATE c.emptied; RETURN NULL; END $$;
+CREATE TABLE c.emptying (id int PRIMARY KEY);
+CREATE TRIGGER empty AFTER DELETE ON c.emptying FOR EACH ROW EXECUTE FUNCTION c.empty();
+INSERT INTO c.t SELECT i, 0 FROM generate_series(1, 60) i;
+INSERT INTO c.kid SELECT i, 40 + i / 3 FROM generate_series(1, 30) i;
+INSERT INTO c.emptied SELECT generate_series(1, 5);
+INSERT INTO c.emptying SELECT generate_series(1, 5);
+TRUNCATE c.log;
+GRANT USAGE ON SCHEMA c TO agent;
+GRANT ALL ON ALL TABLES IN SCHEMA c TO agent;
+GRANT ALL ON ALL SEQUENCES IN SCHEMA c TO agent;
+ANALYZE c.t, c.kid, c.late, c.emptied, c.emptying;
 """
 SCHEMA = """
 CREATE SCHEMA e;
@@ -344,9 +380,82 @@ def test_a_drift_commits_nothing():
         refuse(new)
 
 
+CAPPED_ROWS = """SELECT md5(concat((SELECT array_agg(t ORDER BY id) FROM c.t t), (SELECT array_agg(k ORDER BY id) FROM c.kid k),
+(SELECT array_agg(l ORDER BY id) FROM c.late l), (SELECT array_agg(l.what) FROM c.log l), (SELECT count(*) FROM c.emptied),
+(SELECT count(*) FROM c.emptying)))"""
+
+
+def over_max_effect(sql, *parts):
+    before = database.value(CAPPED_ROWS)
+    sender = Sender(running.connect(), sql).result()
+    check(sender.error is not None, f"{sql} ran")
+    equal(sender.error.pgcode, "54000", f"{sql}: {sender.error}")
+    for part in ("pgwicket: ", "nothing was changed", *parts):
+        check(part in str(sender.error), f"{part!r} in {sender.error}")
+    equal(database.value(CAPPED_ROWS), before, sql)
+
+
+def test_max_effect_counts_every_table_and_then_lets_people_decide():
+    for sql, rows in (("UPDATE c.t SET n = n + 1 WHERE id < 3", 2), ("DELETE FROM c.t WHERE id = 40", 1),
+                      ("INSERT INTO c.late VALUES (1, 1), (2, 1)", 2), ("UPDATE c.t SET n = 5 WHERE id < 0", 0),
+                      ("WITH a AS (DELETE FROM c.kid WHERE id = 30 RETURNING id) UPDATE c.t SET n = a.id FROM a WHERE c.t.id = 9", 1)):
+        sender = Sender(running.connect(), sql).result()
+        equal((sender.error, sender.rowcount), (None, rows), sql)
+    for sql, told in (("UPDATE c.t SET n = n + 1 WHERE id < 4", {"c.t": 3, "c.log": 3}),
+                      ("DELETE FROM c.t WHERE id = 41", {"c.t": 1, "c.log": 1, "c.kid": 3}),
+                      ("TRUNCATE c.emptied", {})):
+        sender, hold = send(sql)
+        equal({t["table"]: t["updated"] + t["deleted"] + t["inserted"] for t in hold["effect"]["tables"]}, told, sql)
+        release(hold)
+        check(sender.result().error is None, f"{sql}: {sender.error}")
+    nearest = "max_effect 8"
+    over_max_effect("UPDATE c.t SET n = n + 1 WHERE id < 6", "UPDATE of c.t would change more than 8 rows in all tables", nearest)
+    over_max_effect("DELETE FROM c.t WHERE id IN (42, 43)", "more than 8 rows in all tables", nearest)
+    over_max_effect("INSERT INTO c.late SELECT i, 1 FROM generate_series(3, 5) i", "more than 4 rows", "max_effect 4")
+    database.ask("INSERT INTO c.emptied SELECT generate_series(1, 9)")
+    over_max_effect("TRUNCATE c.emptied", "more than 8 rows in all tables", nearest)
+    over_max_effect("DELETE FROM c.emptying WHERE id = 1", "could not be counted")
+
+
+def test_max_effect_in_a_transaction_leaves_what_is_deferred_deferred():
+    logged = database.value("SELECT count(*) FROM c.log")
+    connection = running.connect(autocommit=False)
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO c.t VALUES (70, 0)")
+        cursor.execute("INSERT INTO c.late VALUES (70, 70), (71, 70)")
+        equal(cursor.rowcount, 2)
+        cursor.execute("INSERT INTO c.t VALUES (71, 0)")
+    connection.commit()
+    equal(database.value("SELECT count(*) FROM c.log") - logged, 4, "each trigger fired once")
+    with connection.cursor() as cursor:
+        cursor.execute("UPDATE c.t SET n = 1 WHERE id < 3")
+        try:
+            cursor.execute("INSERT INTO c.late VALUES (80, 1), (81, 1), (82, 1)")
+            check(False, "six rows passed")
+        except psycopg2.Error as error:
+            equal(error.pgcode, "54000", str(error))
+    connection.rollback()
+    connection.close()
+
+
+def test_max_effect_of_copy():
+    for rows, passes in ((2, True), (3, False)):
+        connection = running.connect()
+        before = database.value("SELECT count(*) FROM c.t")
+        with connection.cursor() as cursor:
+            try:
+                cursor.copy_expert("COPY c.t FROM STDIN", io.StringIO("".join(f"{100 + i}\t1\n" for i in range(rows))))
+                check(passes, "it passed")
+            except psycopg2.Error as error:
+                check(not passes and error.pgcode == "54000", str(error))
+        connection.close()
+        equal(database.value("SELECT count(*) FROM c.t") - before, rows if passes else 0)
+        database.ask("DELETE FROM c.t WHERE id >= 100")
+
+
 if __name__ == "__main__":
     with wicket(POLICY) as (database, running):
-        database.ask(SCHEMA)
+        database.ask(SCHEMA + CAPPED)
         running.stop()
         running.start()
         keys = {table: key_of(table) for table in tables()}

@@ -104,6 +104,7 @@ Test(settings, policy_takes_every_key)
         "        columns: [status, Notes, '\"Total\"']\n"
         "        where: key\n"
         "        max_rows: 1\n"
+        "        max_effect: 7\n"
         "        max_cost: 1.5e3\n"
         "        message: by key\n"
         "      - hold: [update, delete]\n"
@@ -131,7 +132,7 @@ Test(settings, policy_takes_every_key)
     cr_expect(text_is(rule->name, "one") && rule->verdict == VERDICT_ALLOW);
     cr_expect_eq(rule->column_count, 3);
     cr_expect(text_is(rule->columns[1], "notes") && text_is(rule->columns[2], "Total"));
-    cr_expect(rule->where == WHERE_KEY && rule->max_rows == 1);
+    cr_expect(rule->where == WHERE_KEY && rule->max_rows == 1 && rule->max_effect == 7);
     cr_expect_float_eq(rule->max_cost, 1500, 0.001);
     rule = &policy->rules[1];
     cr_expect(text_is(rule->name, "p.2") && rule->verdict == VERDICT_HOLD);
@@ -290,7 +291,9 @@ static const struct {
     {"rules: [{allow: [select], on: [shop.a], max_rows: 1.5}]", "an integer"},
     {"rules: [{allow: [select], on: [shop.a], max_cost: -1}]", "a number, not below 0"},
     {"rules: [{allow: [select], on: [shop.a], max_cost: inf}]", "a number, not below 0"},
-    {"rules: [{allow: [select], on: [shop.a], max_effect: 1}]", "max_effect is not built yet"},
+    {"rules: [{allow: [select], on: [shop.a], max_effect: 1}]", "select does not have the condition max_effect"},
+    {"rules: [{allow: [delete], on: [shop.a], max_effect: 0}]", "too small"},
+    {"rules: [{allow: [truncate], on: [shop.a], max_effect: 9}]", "write it into a hold rule"},
     {"rules: [{allow: [lock], on: [shop.a], max_lock: heavy}]", "access_exclusive, exclusive"},
     {"rules: [{allow: [select], on: [shop.a], quorum: 2}]", "only a hold rule has the key"},
     {"rules: [{hold: [delete], on: [shop.a], quorum: 2}]",

@@ -288,6 +288,61 @@ Test(decide, falls_through_where_rows_cannot_be_counted)
     }
 }
 
+/* An allow rule, behind it a hold rule, both with a max_effect. */
+Test(decide, holds_max_effect_by_the_rows_of_all_tables)
+{
+    static const struct {
+        const char *name;
+        struct numbers numbers;
+        enum verdict verdict;
+        enum condition failed;
+        int64_t open;
+    } cases[] = {
+        {"orders", {0}, VERDICT_ALLOW, CONDITION_NONE, 4},
+        {"orders", {.has_effect = true, .effect = 4}, VERDICT_ALLOW, CONDITION_NONE, LIMIT_NONE},
+        {"orders", {.has_effect = true, .effect = 5}, VERDICT_HOLD, CONDITION_NONE, LIMIT_NONE},
+        {"orders", {.has_effect = true, .effect = 9}, VERDICT_REJECT, CONDITION_MAX_EFFECT, LIMIT_NONE},
+        {"orders", {.has_effect = true, .effect = EFFECT_UNCOUNTED}, VERDICT_REJECT, CONDITION_MAX_EFFECT, LIMIT_NONE},
+        {"orders", {.has_rows = true, .rows = 5}, VERDICT_HOLD, CONDITION_NONE, 8},
+        {"orders", {.has_rows = true, .rows = 10001}, VERDICT_REJECT, CONDITION_MAX_EFFECT, LIMIT_NONE},
+        {"ruled", {0}, VERDICT_ALLOW, CONDITION_NONE, 4},
+        {"remote", {0}, VERDICT_REJECT, CONDITION_EFFECT_UNKNOWN, LIMIT_NONE},
+    };
+    struct rule rules[] = {test_rule(VERDICT_ALLOW, "delete on shop.*"),
+                           test_rule(VERDICT_HOLD, "delete on shop.*")};
+    rules[0].max_effect = 4;
+    rules[1].max_effect = 8;
+    struct policy policy = test_policy(rules, 2);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct action action = test_action(catalog, VERB_DELETE, "shop", cases[i].name, "");
+        struct decision decision = decide_one(&policy, STATEMENT_WRITE, &action, &cases[i].numbers);
+        cr_expect_eq(decision.verdict, cases[i].verdict, "case %zu", i);
+        cr_expect_eq(decision.failed, cases[i].failed, "case %zu", i);
+        cr_expect_eq(decision.effect_max, cases[i].open, "case %zu: %lld", i, (long long)decision.effect_max);
+    }
+}
+
+Test(decide, does_not_know_the_effect_of_what_it_cannot_run_before)
+{
+    struct rule rules[] = {test_rule(VERDICT_HOLD, "truncate call on shop.*"),
+                           test_rule(VERDICT_REJECT, "truncate call on shop.*")};
+    rules[0].max_effect = 4;
+    struct policy policy = test_policy(rules, 1);
+    struct action truncate = test_action(catalog, VERB_TRUNCATE, "shop", "orders", "");
+    struct shape shape = test_shape(STATEMENT_UTILITY, &truncate, 1);
+    shape.ddl = DDL_OBJECTS;
+    cr_expect_eq(test_decide(&policy, catalog, &shape).effect_max, 4);
+    struct action call = test_action(catalog, VERB_CALL, "shop", "f", "");
+    cr_expect_eq(decide_one(&policy, STATEMENT_CODE, &call, &nothing_known).failed, CONDITION_EFFECT_UNKNOWN);
+    rules[0].rehearse = true;
+    cr_expect_eq(decide_one(&policy, STATEMENT_CODE, &call, &nothing_known).verdict, VERDICT_HOLD);
+    /* What is not known rejects. */
+    rules[1].max_effect = 4;
+    policy.rules = &rules[1];
+    const struct numbers unknown = {.has_effect = true, .effect = EFFECT_UNCOUNTED};
+    cr_expect_eq(decide_one(&policy, STATEMENT_CODE, &call, &unknown).failed, CONDITION_REJECT_RULE);
+}
+
 Test(decide, does_not_count_writes_to_two_relations)
 {
     struct rule rules[] = {test_rule(VERDICT_ALLOW, "insert update on shop.*")};

@@ -62,11 +62,12 @@ Test(policy, rule_is_told_in_words)
     rule.not_columns = test_columns("shop.orders.total", &rule.not_column_count);
     rule.where = WHERE_KEY;
     rule.max_rows = 1;
+    rule.max_effect = 3;
     rule.max_cost = 500000;
     struct text words = rule_in_words(&test_arena, &rule);
     cr_expect(text_is(words, "allow update on shop.orders, shop.\"Old.Orders\", columns status, "
                              "notes, not_columns shop.orders.total, where: key, max_rows: 1, "
-                             "max_cost: 500000"),
+                             "max_effect: 3, max_cost: 500000"),
               "%.*s", TEXT_ARGS(words));
     rule = test_rule(VERDICT_HOLD, "all on *");
     rule.quorum = 2;
@@ -102,6 +103,8 @@ static void write_condition(struct rule *rule, const char *condition)
         rule->where = WHERE_REQUIRED;
     if (strcmp(condition, "max_rows") == 0)
         rule->max_rows = 1;
+    if (strcmp(condition, "max_effect") == 0)
+        rule->max_effect = 1;
     if (strcmp(condition, "max_cost") == 0)
         rule->max_cost = 1;
     if (strcmp(condition, "max_lock") == 0)
@@ -126,6 +129,7 @@ Test(policy, each_condition_is_for_its_verbs)
         {"not_columns", " select insert update "},
         {"where", " update delete "},
         {"max_rows", " select insert update delete "},
+        {"max_effect", " insert update delete truncate call code "},
         {"max_cost", " select insert update delete "},
         {"max_lock", " create alter drop truncate lock maintain "},
     };
@@ -135,13 +139,40 @@ Test(policy, each_condition_is_for_its_verbs)
             snprintf(words, sizeof words, "%s on %s", verb_name((enum verb)verb),
                      object_of((enum verb)verb));
             snprintf(spaced, sizeof spaced, " %s ", verb_name((enum verb)verb));
-            struct rule rule = test_rule(VERDICT_ALLOW, words);
+            struct rule rule = test_rule(VERDICT_HOLD, words);
+            rule.rehearse = true;
             cr_expect_eq(rule_problem(&test_arena, &rule).size, 0, "%s", words);
             write_condition(&rule, cases[i].condition);
             cr_expect_eq(rule_problem(&test_arena, &rule).size == 0,
                          strstr(cases[i].verbs, spaced) != NULL, "%s, %s", words,
                          cases[i].condition);
         }
+}
+
+Test(policy, max_effect_of_what_is_only_counted_in_a_rehearsal_needs_one)
+{
+    static const struct {
+        enum verdict verdict;
+        bool rehearse;
+        const char *words, *problem;
+    } cases[] = {
+        {VERDICT_ALLOW, false, "delete on shop.orders", ""},
+        {VERDICT_ALLOW, false, "delete truncate on shop.orders",
+         "the rows that truncate changes are only counted in a rehearsal, so max_effect can never hold "
+         "here: write it into a hold rule"},
+        {VERDICT_HOLD, false, "delete truncate on shop.orders", ""},
+        {VERDICT_HOLD, false, "call on shop.f",
+         "call is not rehearsed, so max_effect can never hold: add rehearse: true if nothing that it does "
+         "outlives a rollback"},
+        {VERDICT_HOLD, true, "call code on shop.f", ""},
+        {VERDICT_REJECT, false, "call code on shop.f", ""},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct rule rule = test_rule(cases[i].verdict, cases[i].words);
+        rule.rehearse = cases[i].rehearse;
+        rule.max_effect = 5;
+        cr_expect(text_is(rule_problem(&test_arena, &rule), cases[i].problem), "case %zu", i);
+    }
 }
 
 static const struct {

@@ -52,7 +52,7 @@ static void add_verb(struct rule *rule, struct text word)
 
 struct rule test_rule(enum verdict verdict, const char *words)
 {
-    struct rule rule = {.verdict = verdict, .max_rows = LIMIT_NONE, .max_cost = -1};
+    struct rule rule = {.verdict = verdict, .max_rows = LIMIT_NONE, .max_effect = LIMIT_NONE, .max_cost = -1};
     size_t count, at = 0;
     struct text *list = split(words, &count);
     for (; at < count && !text_is(list[at], "on"); at++)

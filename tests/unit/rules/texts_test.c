@@ -282,6 +282,31 @@ Test(texts, of_rows)
                       "change."});
 }
 
+Test(texts, of_effects_tell_the_limit_and_not_what_is_in_tables_of_others)
+{
+    struct rule rules[] = {test_rule(VERDICT_ALLOW, "delete on shop.orders")};
+    rules[0].max_effect = 4;
+    struct policy policy = test_policy(rules, 1);
+    struct action action = test_action(catalog, VERB_DELETE, "shop", "orders", "");
+    struct shape shape = test_shape(STATEMENT_WRITE, &action, 1);
+    struct numbers numbers = {.has_effect = true, .effect = 9};
+    struct told told = {"54000",
+                        "pgwicket: DELETE on shop.orders would change more than 4 rows in all tables; "
+                        "rolled back, nothing was changed",
+                        "Rule p.1, max_effect 4: rows of all tables, those that cascades and triggers change "
+                        "included.",
+                        "Narrow the WHERE."};
+    rejects(&policy, &shape, &numbers, told);
+    numbers.effect = EFFECT_UNCOUNTED;
+    told.message = "pgwicket: the rows that DELETE on shop.orders changes in all tables could not be counted; "
+                   "rolled back, nothing was changed";
+    rejects(&policy, &shape, &numbers, told);
+    numbers = (struct numbers){.has_rows = true, .rows = 20000};
+    told.message = "pgwicket: DELETE on shop.orders would change more than 4 rows in all tables; nothing was "
+                   "run";
+    rejects(&policy, &shape, &numbers, told);
+}
+
 Test(texts, of_cost_name_indexed_columns_that_may_be_read)
 {
     struct rule rules[] = {test_rule(VERDICT_ALLOW, "select on shop.orders")};

@@ -9,7 +9,7 @@ static struct arena arena;
 static struct rule rule(enum verdict verdict, const enum verb *verbs, size_t count, const char *on)
 {
     struct rule rule = {
-        .name = TEXT("p.1"), .verdict = verdict, .max_rows = LIMIT_NONE, .max_cost = -1};
+        .name = TEXT("p.1"), .verdict = verdict, .max_rows = LIMIT_NONE, .max_effect = LIMIT_NONE, .max_cost = -1};
     struct object_pattern *pattern = arena_allocate(&arena, sizeof *pattern);
     const char *problem;
     cr_assert(object_pattern_parse(&arena, text_from(on), false, pattern, &problem));

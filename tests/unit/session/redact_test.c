@@ -30,6 +30,7 @@ static void setup(void)
     cr_assert(object_pattern_parse(&arena, TEXT("*.*.ssn"), true, &hidden, &problem));
     rule = (struct rule){.name = TEXT("p.1"), .verdict = VERDICT_ALLOW, .on = &on, .on_count = 1};
     rule.max_rows = LIMIT_NONE;
+    rule.max_effect = LIMIT_NONE;
     rule.max_cost = -1;
     rule.verbs[VERB_SELECT] = true;
     policy = (struct policy){.name = TEXT("p"), .rules = &rule, .rule_count = 1, .hidden = &hidden};

@@ -34,7 +34,7 @@ static void begin(struct ground *ground, enum verdict verdict)
                      .parameters = parameters,
                      .parameter_count = ARRAY_SIZE(parameters),
                      .rule_text = TEXT("t(id integer, note string)")},
-        .rule = {.name = TEXT("p.1"), .verdict = verdict, .on_count = 1, .max_rows = LIMIT_NONE, .max_cost = -1}};
+        .rule = {.name = TEXT("p.1"), .verdict = verdict, .on_count = 1, .max_rows = LIMIT_NONE, .max_effect = LIMIT_NONE, .max_cost = -1}};
     arena_init(&ground->arena);
     cr_assert(object_pattern_parse(&ground->arena, TEXT("t"), false, &ground->on, &problem));
     ground->rule.on = &ground->on;
