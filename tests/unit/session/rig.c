@@ -143,6 +143,7 @@ static struct rule make_rule(struct rig *rig, enum verdict verdict, enum verb ve
                         .on_count = 1,
                         .where = writes ? WHERE_REQUIRED : WHERE_ANY,
                         .max_rows = max_rows,
+                        .max_effect = LIMIT_NONE,
                         .max_cost = -1,
                         .text = TEXT("a rule")};
     rule.verbs[verb] = true;
