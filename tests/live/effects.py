@@ -187,7 +187,7 @@ def key_of(table):
 def snapshot():
     """For each table its rows: by primary key, or, without one, by where they are."""
     found = {table: {} for table in keys}
-    query = " UNION ALL ".join(f"SELECT '{table}', {f'ROW({key})::text' if key else 'ctid::text'}, md5(ROW(t.*)::text) FROM ONLY {table} t"
+    query = " UNION ALL ".join(f"SELECT '{table}', {f'ROW({key})::text' if key else 'ctid::text'}, hashtextextended(ROW(t.*)::text, 0) FROM ONLY {table} t"
                                for table, key in keys.items())
     for table, row, digest in database.ask(query):
         found[table][row] = digest

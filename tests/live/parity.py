@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import corpus
 import pgwire
-from live import check, equal, main
+from live import check, equal, main, some
 from wicket import AGENT_SECRET, BIN, Database, Wicket
 
 CONFIGURATION = """
@@ -169,8 +169,8 @@ def test_a_rejection_says_the_same():
 def test_of_every_statement_of_the_cases():
     """Under a policy that knows few of their tables: most are rejected, by both. What waits or sleeps is left out."""
     questions = [((), sql) for sql in corpus.messages() if not any(word in str(sql).lower() for word in ("sleep", "listen", "copy", "while"))]
-    questions = questions[::7]
-    check(len(questions) > 100, f"{len(questions)} statements")
+    questions = some(questions[::7], 2)
+    check(len(questions) > 80, f"{len(questions)} statements")
     equal(compare(questions, False), [], "judge and session differ")
 
 

@@ -69,8 +69,8 @@ def transactions(line):
 def start_load():
     """pgbench, once its sessions are there and at work."""
     environment = {**os.environ, "PGPASSWORD": AGENT_SECRET}
-    load = subprocess.Popen(["pgbench", "-n", "-S", "-M", "prepared", "-c", "2", "-T", "600", "-P", "1", "-h",
-                             "127.0.0.1", "-p", str(running.port), "-U", "agent", "shop"], stdout=subprocess.PIPE,
+    load = subprocess.Popen(["pgbench", "-n", "-S", "-M", "prepared", "-c", "2", "-R", "200", "-T", "600", "-P", "1",
+                             "-h", "127.0.0.1", "-p", str(running.port), "-U", "agent", "shop"], stdout=subprocess.PIPE,
                             stderr=subprocess.STDOUT, text=True, env=environment)
     while load.poll() is None and transactions(load.stdout.readline()) == 0:
         pass

@@ -233,7 +233,7 @@ def tables():
 def snapshot():
     found = {"tables": tables(), "rows": {}}
     found["rows"] = {name: {} for name in found["tables"]}
-    query = " UNION ALL ".join(f"SELECT '{name}', {f'ROW({key})::text' if key else 'ctid::text'}, md5(ROW(t.*)::text) FROM ONLY {name} t"
+    query = " UNION ALL ".join(f"SELECT '{name}', {f'ROW({key})::text' if key else 'ctid::text'}, hashtextextended(ROW(t.*)::text, 0) FROM ONLY {name} t"
                                for name, (key, *_) in found["tables"].items())
     for name, key, digest in database.ask(query):
         found["rows"][name][key] = digest
