@@ -343,7 +343,7 @@ static enum step execute_gated(struct session *s, struct portal *portal,
                                const struct execute_message *message, struct text following)
 {
     bool held = portal->judged->stored != NULL || portal->decision->verdict == VERDICT_HOLD;
-    if (held && following.size == 0)
+    if (following.size == 0 && (held || (s->status == 'I' && gate_may_escalate(portal->judged))))
         return STEP_WAIT; /* what is behind it is looked at below */
     if (session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
@@ -365,7 +365,7 @@ static enum step execute_gated(struct session *s, struct portal *portal,
         refuse_execute(s, portal,
                        "pgwicket: a limited statement cannot be fetched in parts; nothing was run");
     else
-        gate_execute(s, portal, message->portal);
+        gate_execute(s, portal, message->portal, following.size == 0 || following.bytes[0] != FRONTEND_SYNC);
     return STEP_DONE;
 }
 

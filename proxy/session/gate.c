@@ -325,7 +325,7 @@ void gate_drained(struct session *s)
     else if (s->gate.state == GATE_ESTIMATE && s->gate.inside_batch)
         estimate_done(s);
     else if (s->gate.state == GATE_RUN && s->gate.error.size == 0)
-        counters_read(s);
+        gate_run_answered(s);
 }
 
 static struct numbers estimate_numbers(struct session *s)
@@ -507,6 +507,21 @@ void close_unnamed(struct session *s)
     names_confirmed(s->statements, TEXT(""), NULL);
 }
 
+/* Beyond its limits the statement may be a hold rule's. */
+bool gate_may_escalate(const struct judged *judged)
+{
+    const struct policy *policy = judged->view.policy;
+    const struct statement *single = judged_single(judged);
+    if (single == NULL || judged_call(judged) != NULL)
+        return policy_holds(policy);
+    for (size_t i = 0; i < policy->rule_count; i++)
+        for (size_t j = 0; j < single->shape.action_count; j++)
+            if (policy->rules[i].verdict == VERDICT_HOLD &&
+                policy->rules[i].verbs[single->shape.actions[j].verb])
+                return true;
+    return false;
+}
+
 void gate_run(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -527,9 +542,9 @@ void gate_run(struct session *s)
     portal->executed = true;
     gate_become(s, GATE_RUN);
     counters_begin(s);
-    /* Over its limit inside a transaction it leaves that failed: then nothing can be asked any more. */
-    if (gate->settings.size == 0 && policy_holds(portal->judged->view.policy))
-        send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
+    gate->savepoint = gate->transaction == 'T' && gate_may_escalate(portal->judged);
+    if (gate->savepoint)
+        send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "SAVEPOINT %s", s->prefix));
     counters_send(s, false);
     if (gate->origin == ORIGIN_QUERY) {
         close_unnamed(s);
@@ -546,9 +561,10 @@ void gate_run(struct session *s)
     send_flush(s);
 }
 
-void gate_execute(struct session *s, struct portal *portal, struct text name)
+void gate_execute(struct session *s, struct portal *portal, struct text name, bool followed)
 {
     gate_begin(s, portal, ORIGIN_EXECUTE);
+    s->gate.followed = followed;
     s->gate.client_portal = strndup(name.bytes, name.size);
     if (portal->judged->stored != NULL)
         hold_start_stored(s);

@@ -141,9 +141,10 @@ void gate_statement_ran(struct session *s, struct command_tag tag)
     transaction_completed(s, judged_single(judged), judged->print, tag.tag);
 }
 
-static void accept_run(struct session *s)
+static void accept_run(struct session *s, struct command_tag tag)
 {
     struct gate *gate = &s->gate;
+    gate_statement_ran(s, tag);
     if (gate->origin == ORIGIN_QUERY) {
         gate_settle(s);
         return;
@@ -153,18 +154,33 @@ static void accept_run(struct session *s)
     gate_end(s);
 }
 
+static void release_savepoint(struct session *s)
+{
+    s->gate.accepted = true;
+    send_injected(s, PURPOSE_NONE, arena_printf(&s->gate.arena, "RELEASE SAVEPOINT %s", s->prefix));
+    send_flush(s);
+}
+
 /* A hold rule is next: back to where it was before, without the client noticing; which it would, were
  * there other work in the batch. */
 static void undo_run(struct session *s)
 {
-    if ((s->batch_executes > 1 || s->batch_binds > 1) && s->gate.transaction == 'I') {
+    struct gate *gate = &s->gate;
+    bool alone = s->batch_executes <= 1 && s->batch_binds <= 1 && !gate->followed;
+    if (!alone && gate->transaction == 'I') {
         struct error_text error = gate_not_alone();
         gate_fail_with(s, &error);
         gate_show_error(s);
         return;
     }
     gate_become(s, GATE_RUN_UNDO);
-    send_poison(s, TEXT(""));
+    if (gate->savepoint) {
+        send_injected(s, PURPOSE_NONE,
+                      arena_printf(&gate->arena, "ROLLBACK TO SAVEPOINT %s", s->prefix));
+        send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "RELEASE SAVEPOINT %s", s->prefix));
+    } else {
+        send_poison(s, TEXT(""));
+    }
     send_sync(s, ROLE_INJECTED);
 }
 
@@ -191,8 +207,10 @@ static void look(struct session *s, struct command_tag tag)
     int64_t taken_max = decision_counted_max(decision, gate_shape(gate));
     bool too_many = taken_max != LIMIT_NONE && (tag.rows < 0 || tag.rows > taken_max);
     if ((decision->verdict == VERDICT_ALLOW || as_rehearsed) && !gate->over && !too_many) {
-        gate_statement_ran(s, tag);
-        accept_run(s);
+        if (gate->savepoint)
+            release_savepoint(s);
+        else
+            accept_run(s, tag);
         return;
     }
     bool unknown = gate->counters.sql.size > 0 && numbers.rows == INT64_MAX;
@@ -214,16 +232,21 @@ void gate_completed(struct session *s, struct text tag_body)
         session_end(s, SESSION_END_INTERNAL);
     else if (gate->state != GATE_RUN)
         return; /* a hold's run is looked at when its transaction id is there */
-    else if (gate->counters.sql.size > 0 || gate->counts_effect)
-        gate->run_tag = arena_text(&gate->arena, tag_body); /* the counters come next */
-    else
-        look(s, tag);
+    else {
+        gate->run_tag = arena_text(&gate->arena, tag_body);
+        if (gate->counters.sql.size == 0 && !gate->counts_effect)
+            look(s, tag); /* else the counters come next */
+    }
 }
 
-void counters_read(struct session *s)
+void gate_run_answered(struct session *s)
 {
     struct command_tag tag;
     struct text body = s->gate.run_tag;
-    if (body.size > 0 && decode_command_complete(body, &tag))
+    if (body.size == 0 || !decode_command_complete(body, &tag))
+        return;
+    if (s->gate.accepted)
+        accept_run(s, tag);
+    else
         look(s, tag);
 }

@@ -219,6 +219,9 @@ struct gate {
     char *client_statement;       /* owned; ORIGIN_BIND */
     struct arena arena;
     struct buffer explain;        /* EXPLAIN's output */
+    bool followed;                /* more of its batch is behind it */
+    bool savepoint;               /* it runs behind one, which it is brought back to if it must be held */
+    bool accepted;                /* … and which is being released: it is within its limits */
     bool inside_batch;            /* EXPLAIN was asked for without a Sync, which would end the client's portals */
     struct buffer settings;       /* the settings' values, each with a NUL */
     int64_t started_us;
@@ -484,7 +487,9 @@ void transaction_replay(struct session *s); /* sends the preamble */
 /* gate.c */
 void gate_query(struct session *s, struct portal *portal);
 void gate_bind(struct session *s, struct portal *portal, const struct bind_message *bind);
-void gate_execute(struct session *s, struct portal *portal, struct text name);
+/* `followed`: in its batch, by something else than Sync. */
+void gate_execute(struct session *s, struct portal *portal, struct text name, bool followed);
+bool gate_may_escalate(const struct judged *judged); /* from a limit to a hold */
 void gate_error(struct session *s, struct text body); /* keeps it */
 void gate_after_error(struct session *s);             /* acts on it, once the queue is in order */
 void gate_drained(struct session *s);                 /* everything outstanding is answered */
@@ -517,7 +522,7 @@ void gate_statement_ran(struct session *s, struct command_tag tag);
 void counters_begin(struct session *s); /* as the decision has it */
 void counters_send(struct session *s, bool behind); /* in front of the statement, then behind it */
 void counters_row(struct session *s, struct text body);
-void counters_read(struct session *s);  /* the statement and both of them are answered */
+void gate_run_answered(struct session *s); /* it, its counters, and what keeps it */
 
 /* gate_measure.c */
 /* The text that is shown, rehearsed and run: with the schemas that the names were found in. */

@@ -22,6 +22,10 @@ POLICY = """
       - allow: [update]
         on: [shop.orders]
         where: key
+      - allow: [update]
+        on: [shop.order_items]
+        where: required
+        max_rows: 1
       - hold: [update, delete]
         on: [shop.orders, shop.order_items]
         where: required
@@ -207,6 +211,31 @@ def test_a_transaction_that_has_done_something_does_not_wait():
     connection.close()
     equal(database.value("SELECT count(*) FROM shop.orders WHERE notes = 'before the hold'"), 0)
     equal(database.value(left), count)
+
+
+def test_a_write_over_its_limit_is_held_and_then_runs_in_such_a_transaction():
+    order, count = database.ask("SELECT order_id, count(*) FROM shop.order_items GROUP BY 1 HAVING count(*) > 1 ORDER BY 1 LIMIT 1")[0]
+    sql = f"UPDATE shop.order_items SET qty = qty + 1000 WHERE order_id = {order}"
+    changed = f"SELECT count(*) FROM shop.order_items WHERE order_id = {order} AND qty > 1000"
+
+    def begin(connection):
+        cursor = connection.cursor()
+        cursor.execute("UPDATE shop.orders SET notes = 'before the limit' WHERE id = 2999")
+        cursor.execute("UPDATE shop.order_items SET qty = qty + 1 WHERE id = 1")
+        equal(cursor.rowcount, 1, "within its limit")
+        return Sender(connection, sql).result(10)
+    with closing(running.connect(autocommit=False)) as connection:
+        equal(begin(connection).error.pgcode, "55PW1")
+        connection.rollback()
+        hold = pending_hold(sql)
+        equal([(t["table"], t["updated"]) for t in hold["effect"]["tables"]], [("shop.order_items", count)])
+        running.command("release", hold["id"], "--digest", hold["digest"])
+        for end in (connection.rollback, connection.commit):
+            equal((begin(connection).rowcount, database.value(changed)), (count, 0))
+            end()
+        equal(database.value(changed), count)
+        equal(database.value("SELECT notes FROM shop.orders WHERE id = 2999"), "before the limit")
+    eventually(lambda: hold["id"] in [h["id"] for h in running.holds("executed")], "the hold is executed")
 
 
 def test_show_lists_the_agents_own_holds():

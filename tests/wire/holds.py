@@ -251,6 +251,7 @@ def test_too_many_rows_for_one_rule_escalate_to_the_next():
                 c.send(*messages)
                 hold = pending()
                 equal(place.value("SELECT n FROM w.t WHERE id = 3"), 3, "rolled back before anybody is asked")
+                equal([t["updated"] for t in hold["effect"]["tables"]], [9], hold["effect"])
                 release(hold)
                 answers = c.answers()
                 equal((pgwire.kinds(answers), tags(answers)), (expected, ["UPDATE 9"]))
@@ -261,12 +262,23 @@ def test_too_many_rows_for_one_rule_escalate_to_the_next():
     for messages in ([pgwire.query(ESCALATES)], [*extended(ESCALATES), pgwire.SYNC]):
         fresh()
         with place.connect() as c:
-            c.run(pgwire.query("BEGIN"))
-            c.run(*INSERT, pgwire.SYNC)
-            answers = c.run(*messages)
-            fails_with(answers, "55PW1")
-            equal(pgwire.status(answers), "E")
-        equal(place.value("SELECT n FROM w.t WHERE id = 3"), 3)
+            for attempt in (1, 2):
+                c.run(pgwire.query("BEGIN"))
+                c.run(*INSERT, pgwire.SYNC)
+                equal(tags(c.run(pgwire.query("UPDATE w.t SET n = n + 100 WHERE id < 3"))), ["UPDATE 2"], "within its limit")
+                answers = c.run(*messages)
+                if attempt == 1:
+                    fails_with(answers, "55PW1")
+                    equal(tags(c.run(pgwire.query("COMMIT"))), ["ROLLBACK"])
+                    equal(place.value("SELECT n FROM w.t WHERE id = 3"), 3)
+                    hold = pending()
+                    equal([t["updated"] for t in hold["effect"]["tables"]], [9], hold["effect"])
+                    release(hold)
+            equal((tags(answers), pgwire.status(answers)), (["UPDATE 9"], "T"))
+            equal(tags(c.run(pgwire.query("COMMIT"))), ["COMMIT"])
+        eventually(lambda: state(hold["id"]) == "executed", "the client's commit decides")
+        equal([place.value(f"SELECT n FROM w.t WHERE id = {i}") for i in (2, 3)], [103, 4])
+        equal(place.value("SELECT count(*) FROM w.log"), 1)
 
 
 def test_rows_that_foreign_keys_change_escalate_to_the_next():
@@ -299,11 +311,14 @@ def test_nothing_of_a_batch_is_lost_silently():
         equal(place.value("SELECT count(*) FROM w.log"), 0, "rolled back, as the error says")
         equal(place.running.holds("pending"), [])
         check(there(), "nothing was deleted")
-    fresh()
-    with place.connect() as c:
-        answers = c.run(*extended(HELD), *INSERT, pgwire.SYNC)
-        fails_with(answers, "42501", "by itself")
-    equal(place.value("SELECT count(*) FROM w.log"), 0)
+    for sql in (HELD, ESCALATES):
+        fresh()
+        with place.connect() as c:
+            answers = c.run(*extended(sql), *INSERT, pgwire.SYNC)
+            fails_with(answers, "42501", "by itself")
+        equal(place.value("SELECT count(*) FROM w.log"), 0)
+        equal((place.value("SELECT n FROM w.t WHERE id = 3"), there()), (3, True))
+        equal(place.running.holds("pending"), [])
 
 
 def test_begin_in_the_same_batch():
