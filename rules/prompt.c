@@ -4,7 +4,7 @@
  */
 #include "rules/prompt.h"
 
-#include "proxy/base/buffer.h"
+#include "rules/lists.h"
 #include "rules/setting_value.h"
 
 enum { LINE_BYTES_MAX = 4096, LINES_BESIDE_RULES = 10 };
@@ -29,26 +29,6 @@ static void add_string(struct lines *lines, const char *string)
 }
 
 /* --- the parts of a rule --------------------------------------------------------------------------- */
-
-static void append_list(struct buffer *out, const char *title, const struct text *names, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        buffer_append_string(out, i == 0 ? title : ", ");
-        buffer_append_text(out, names[i]);
-    }
-}
-
-static void append_patterns(struct buffer *out, const char *title,
-                            const struct object_pattern *patterns, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        buffer_append_string(out, i == 0 ? title : ", ");
-        if (patterns[i].any)
-            buffer_append_string(out, "anything");
-        else
-            buffer_append_text(out, patterns[i].source);
-    }
-}
 
 /* As a statement begins, where one does. */
 static const char *word_of(enum verb verb)
@@ -99,21 +79,6 @@ static const char *word_of(enum verb verb)
     return "";
 }
 
-static void append_verbs(struct buffer *out, const struct rule *rule)
-{
-    const char *separator = "";
-    if (rule->all_verbs) {
-        buffer_append_string(out, "do everything");
-        return;
-    }
-    for (int verb = VERB_NONE + 1; verb < VERB_COUNT; verb++)
-        if (rule->verbs[verb]) {
-            buffer_append_string(out, separator);
-            buffer_append_string(out, word_of((enum verb)verb));
-            separator = ", ";
-        }
-}
-
 static void append_rows(struct buffer *out, int64_t most)
 {
     if (most != LIMIT_NONE)
@@ -122,8 +87,8 @@ static void append_rows(struct buffer *out, int64_t most)
 
 static void append_conditions(struct buffer *out, const struct rule *rule)
 {
-    append_list(out, "; only columns ", rule->columns, rule->column_count);
-    append_patterns(out, "; without columns ", rule->not_columns, rule->not_column_count);
+    append_names(out, "; only columns ", rule->columns, rule->column_count);
+    append_patterns(out, "; without columns ", rule->not_columns, rule->not_column_count, "anything");
     if (rule->where == WHERE_REQUIRED)
         buffer_append_string(out, "; with a WHERE on a column of the table");
     if (rule->where == WHERE_KEY)
@@ -152,8 +117,8 @@ static void append_rule(struct buffer *out, const struct rule *rule)
                                              [VERDICT_HOLD] = "Only after a person's approval you may ",
                                              [VERDICT_ALLOW] = "You may "};
     buffer_append_string(out, beginnings[rule->verdict]);
-    append_verbs(out, rule);
-    append_patterns(out, only_executes(rule) ? " " : " on ", rule->on, rule->on_count);
+    append_verbs(out, "", rule, "do everything", word_of);
+    append_patterns(out, only_executes(rule) ? " " : " on ", rule->on, rule->on_count, "anything");
     append_conditions(out, rule);
     if (rule->quorum > 1)
         buffer_printf(out, "; %lld people must approve", (long long)rule->quorum);
@@ -190,7 +155,7 @@ static void add_beginning(struct lines *lines, const struct policy *policy)
                       "allows is rejected, and nothing of the statement is run.");
     struct buffer line;
     buffer_init(&line, LINE_BYTES_MAX);
-    append_list(&line, "Names without a schema are looked up in: ", policy->search_path,
+    append_names(&line, "Names without a schema are looked up in: ", policy->search_path,
                 policy->search_path_count);
     if (line.size > 0 && has_verb(policy, reads_or_writes)) {
         buffer_append_byte(&line, '.');
@@ -206,7 +171,7 @@ static void add_hidden(struct lines *lines, const struct policy *policy)
     struct buffer line;
     buffer_init(&line, LINE_BYTES_MAX);
     append_patterns(&line, "Never touch these columns, not by * either: ", policy->hidden,
-                    policy->hidden_count);
+                    policy->hidden_count, "anything");
     buffer_append_string(&line, ". Name the columns that you need.");
     add_line(lines, &line);
 }

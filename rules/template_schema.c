@@ -66,8 +66,7 @@ static void write_choices(struct json_out *json, const struct template_parameter
 {
     if (parameter->choice_count == 0)
         return;
-    json_key(json, "enum");
-    json_open(json, '[');
+    json_key_open(json, "enum", '[');
     for (size_t i = 0; i < parameter->choice_count; i++)
         if (is_number(parameter->type))
             json_decimal(json, parameter->choices[i]);
@@ -114,8 +113,7 @@ static void write_scalar(struct json_out *json, const struct template_parameter 
 static void write_array(struct json_out *json, const struct template_parameter *parameter)
 {
     write_type(json, "array", parameter->nullable);
-    json_key(json, "items");
-    json_open(json, '{');
+    json_key_open(json, "items", '{');
     write_scalar(json, parameter, false);
     json_close(json, '}');
     write_limit(json, "minItems", parameter->min_items);
@@ -125,8 +123,7 @@ static void write_array(struct json_out *json, const struct template_parameter *
 static void write_parameter(struct json_out *json, struct arena *arena,
                             const struct template_parameter *parameter)
 {
-    json_key(json, arena_text(arena, parameter->name).bytes);
-    json_open(json, '{');
+    json_key_open(json, arena_text(arena, parameter->name).bytes, '{');
     if (parameter->description.size > 0)
         json_key_text(json, "description", parameter->description);
     if (parameter->array)
@@ -139,8 +136,7 @@ static void write_parameter(struct json_out *json, struct arena *arena,
 /* Arguments are positional, so each of them is required, one that may be null too. */
 static void write_required(struct json_out *json, const struct template *template)
 {
-    json_key(json, "required");
-    json_open(json, '[');
+    json_key_open(json, "required", '[');
     for (size_t i = 0; i < template->parameter_count; i++)
         if (template->parameters[i].attribute.size == 0)
             json_text(json, template->parameters[i].name);
@@ -154,8 +150,7 @@ struct text template_json_schema(struct arena *arena, const struct template *tem
     struct json_out json = json_out_to(&buffer);
     json_open(&json, '{');
     json_key_string(&json, "type", "object");
-    json_key(&json, "properties");
-    json_open(&json, '{');
+    json_key_open(&json, "properties", '{');
     for (size_t i = 0; i < template->parameter_count; i++)
         if (template->parameters[i].attribute.size == 0)
             write_parameter(&json, arena, &template->parameters[i]);

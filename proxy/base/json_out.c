@@ -196,3 +196,26 @@ void json_key_bool(struct json_out *json, const char *key, bool value)
     json_key(json, key);
     json_bool(json, value);
 }
+
+void json_key_open(struct json_out *json, const char *key, char bracket)
+{
+    json_key(json, key);
+    json_open(json, bracket);
+}
+
+void json_key_text_or_null(struct json_out *json, const char *key, struct text value)
+{
+    json_key(json, key);
+    if (value.size > 0)
+        json_text(json, value);
+    else
+        json_null(json);
+}
+
+void json_key_texts(struct json_out *json, const char *key, const struct text *list, size_t count)
+{
+    json_key_open(json, key, '[');
+    for (size_t i = 0; i < count; i++)
+        json_text(json, list[i]);
+    json_close(json, ']');
+}

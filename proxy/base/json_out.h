@@ -38,5 +38,8 @@ void json_key_string(struct json_out *json, const char *key, const char *value);
 void json_key_int(struct json_out *json, const char *key, int64_t value);
 void json_key_number(struct json_out *json, const char *key, double value);
 void json_key_bool(struct json_out *json, const char *key, bool value);
+void json_key_open(struct json_out *json, const char *key, char bracket);
+void json_key_text_or_null(struct json_out *json, const char *key, struct text value); /* empty: null */
+void json_key_texts(struct json_out *json, const char *key, const struct text *list, size_t count);
 
 #endif

@@ -12,24 +12,6 @@ static void count_or_null(struct json_out *json, const char *key, int64_t value)
         json_null(json);
 }
 
-static void text_or_null(struct json_out *json, const char *key, struct text value)
-{
-    json_key(json, key);
-    if (value.size > 0)
-        json_text(json, value);
-    else
-        json_null(json);
-}
-
-static void texts(struct json_out *json, const char *key, const struct text *list, size_t count)
-{
-    json_key(json, key);
-    json_open(json, '[');
-    for (size_t i = 0; i < count; i++)
-        json_text(json, list[i]);
-    json_close(json, ']');
-}
-
 static const char *via_name(enum effect_via via)
 {
     switch (via) {
@@ -68,8 +50,8 @@ static void write_object(struct json_out *json, const struct effect_object *obje
     json_key_text(json, "name", object->name);
     json_key_text(json, "change", object->change);
     json_key_text(json, "via", object->via);
-    text_or_null(json, "parent", object->parent);
-    text_or_null(json, "detail", object->detail);
+    json_key_text_or_null(json, "parent", object->parent);
+    json_key_text_or_null(json, "detail", object->detail);
     count_or_null(json, "rows", object->rows);
     count_or_null(json, "bytes", object->bytes);
     json_close(json, '}');
@@ -113,11 +95,10 @@ static void write_rows(struct json_out *json, const struct effect *effect)
     json_open(json, '{');
     json_key_int(json, "count", effect->row_count);
     json_key_text(json, "fingerprint", effect->fingerprint);
-    texts(json, "key", effect->key, effect->key_count);
-    texts(json, "changed", effect->changed, effect->changed_count);
-    texts(json, "decided_when_it_runs", effect->decided_later, effect->decided_later_count);
-    json_key(json, "sample");
-    json_open(json, '[');
+    json_key_texts(json, "key", effect->key, effect->key_count);
+    json_key_texts(json, "changed", effect->changed, effect->changed_count);
+    json_key_texts(json, "decided_when_it_runs", effect->decided_later, effect->decided_later_count);
+    json_key_open(json, "sample", '[');
     for (size_t i = 0; i < effect->sample_count; i++) {
         json_open(json, '{');
         row_or_null(json, "old", effect->sample[i].old_row);
@@ -131,29 +112,25 @@ static void write_rows(struct json_out *json, const struct effect *effect)
 static void write_known(struct json_out *json, const struct effect *effect)
 {
     json_key_string(json, "bound", effect->bound == EFFECT_BY_ROWS ? "rows" : "counts");
-    json_key(json, "tables");
-    json_open(json, '[');
+    json_key_open(json, "tables", '[');
     for (size_t i = 0; i < effect->table_count; i++)
         write_table(json, &effect->tables[i]);
     json_close(json, ']');
-    json_key(json, "objects");
-    json_open(json, '[');
+    json_key_open(json, "objects", '[');
     for (size_t i = 0; i < effect->object_count; i++)
         write_object(json, &effect->objects[i]);
     json_close(json, ']');
-    json_key(json, "locks");
-    json_open(json, '[');
+    json_key_open(json, "locks", '[');
     for (size_t i = 0; i < effect->lock_count; i++)
         write_lock(json, &effect->locks[i]);
     json_close(json, ']');
-    texts(json, "triggers", effect->triggers, effect->trigger_count);
+    json_key_texts(json, "triggers", effect->triggers, effect->trigger_count);
     write_rows(json, effect);
-    json_key(json, "not_undone");
-    json_open(json, '[');
+    json_key_open(json, "not_undone", '[');
     for (size_t i = 0; i < effect->not_undone_count; i++)
         write_residue(json, &effect->not_undone[i]);
     json_close(json, ']');
-    texts(json, "notices", effect->notices, effect->notice_count);
+    json_key_texts(json, "notices", effect->notices, effect->notice_count);
     json_key_number(json, "duration_ms", (double)effect->duration_us / 1000);
 }
 

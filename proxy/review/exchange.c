@@ -175,8 +175,7 @@ void exchange_fail_with_hold(struct exchange *exchange, int status, const char *
     buffer_init(&buffer, LIMIT_HTTP_ANSWER_BYTES);
     struct json_out json = json_out_to(&buffer);
     json_open(&json, '{');
-    json_key(&json, "error");
-    json_open(&json, '{');
+    json_key_open(&json, "error", '{');
     json_key_string(&json, "code", code);
     json_key_string(&json, "message", message);
     json_close(&json, '}');

@@ -30,8 +30,7 @@ void handle_agents(struct exchange *exchange)
     buffer_init(&buffer, LIMIT_HTTP_ANSWER_BYTES);
     struct json_out json = json_out_to(&buffer);
     json_open(&json, '{');
-    json_key(&json, "agents");
-    json_open(&json, '[');
+    json_key_open(&json, "agents", '[');
     for (size_t i = 0; i < count; i++)
         if (agent_is_visible(exchange->approver, &agents[i]))
             agent_json(&json, &agents[i]);

@@ -12,15 +12,6 @@ static void key_instant(struct json_out *json, const char *key, struct instant i
     json_key_string(json, key, instant.us > 0 ? text : NULL);
 }
 
-static void key_text_or_null(struct json_out *json, const char *key, struct text value)
-{
-    json_key(json, key);
-    if (value.size > 0)
-        json_text(json, value);
-    else
-        json_null(json);
-}
-
 static void key_id_or_null(struct json_out *json, const char *key, int64_t id)
 {
     json_key(json, key);
@@ -62,8 +53,7 @@ static void key_effect(struct json_out *json, struct text effect)
 
 static void key_rules(struct json_out *json, struct text rules)
 {
-    json_key(json, "rules");
-    json_open(json, '[');
+    json_key_open(json, "rules", '[');
     size_t start = 0;
     for (size_t at = 0; at <= rules.size; at++) {
         if (at < rules.size && rules.bytes[at] != ',')
@@ -79,8 +69,7 @@ static void key_rules(struct json_out *json, struct text rules)
 
 static void key_parameters(struct json_out *json, const struct hold *hold)
 {
-    json_key(json, "parameters");
-    json_open(json, '[');
+    json_key_open(json, "parameters", '[');
     for (size_t i = 0; i < hold->value_count; i++) {
         json_open(json, '{');
         json_key_text(json, "type", hold->values[i].type);
@@ -97,8 +86,7 @@ static void key_parameters(struct json_out *json, const struct hold *hold)
 /* Setting names are the agent's words: they go through json_text, not json_key. */
 static void key_settings(struct json_out *json, const struct hold *hold)
 {
-    json_key(json, "settings");
-    json_open(json, '{');
+    json_key_open(json, "settings", '{');
     for (size_t i = 0; i < hold->setting_count; i++) {
         json_text(json, hold->settings[i].name);
         buffer_append_byte(json->buffer, ':');
@@ -122,8 +110,7 @@ static void key_copy(struct json_out *json, const struct hold *hold)
 {
     if (hold->copy_sha256.size == 0)
         return;
-    json_key(json, "copy");
-    json_open(json, '{');
+    json_key_open(json, "copy", '{');
     json_key_int(json, "bytes", hold->copy_bytes);
     json_key_text(json, "sha256", hold->copy_sha256);
     key_visible(json, "head", hold->copy_head);
@@ -133,8 +120,7 @@ static void key_copy(struct json_out *json, const struct hold *hold)
 
 static void key_approvals(struct json_out *json, const struct hold *hold)
 {
-    json_key(json, "approvals");
-    json_open(json, '[');
+    json_key_open(json, "approvals", '[');
     for (size_t i = 0; i < hold->approval_count; i++) {
         json_open(json, '{');
         json_key_text(json, "by", hold->approvals[i].by);
@@ -155,7 +141,7 @@ static void key_decision(struct json_out *json, const struct hold *hold)
     json_key_text(json, "verdict", hold->decision);
     json_key_text(json, "by", hold->decided_by);
     key_instant(json, "at", hold->decided);
-    key_text_or_null(json, "reason", hold->decision_reason);
+    json_key_text_or_null(json, "reason", hold->decision_reason);
     json_close(json, '}');
 }
 
@@ -224,12 +210,11 @@ static void keys_what(struct json_out *json, const struct hold *hold)
     key_parameters(json, hold);
     key_settings(json, hold);
     key_copy(json, hold);
-    json_key(json, "estimate");
-    json_open(json, '{');
+    json_key_open(json, "estimate", '{');
     key_estimate(json, "rows", hold->estimate_rows);
     key_estimate(json, "cost", hold->estimate_cost);
     json_close(json, '}');
-    key_text_or_null(json, "plan", hold->plan);
+    json_key_text_or_null(json, "plan", hold->plan);
     key_effect(json, hold->effect);
 }
 
@@ -253,8 +238,7 @@ void hold_list_json(struct json_out *json, struct hold *const *holds, size_t cou
 {
     size_t written = 0;
     json_open(json, '{');
-    json_key(json, "holds");
-    json_open(json, '[');
+    json_key_open(json, "holds", '[');
     while (written < count && written < limit &&
            (written == 0 || json->buffer->size < json->buffer->size_max / 2))
         hold_json(json, holds[written++], reader, now);
@@ -273,7 +257,7 @@ void agent_json(struct json_out *json, const struct review_agent *agent)
     json_key_int(json, "waiting", agent->waiting);
     json_key_bool(json, "paused", agent->paused);
     key_instant(json, "paused_at", agent->paused ? agent->paused_at : (struct instant){0});
-    key_text_or_null(json, "paused_by", agent->paused ? agent->paused_by : TEXT(""));
+    json_key_text_or_null(json, "paused_by", agent->paused ? agent->paused_by : TEXT(""));
     json_key_int(json, "statements_per_minute", agent->statements_per_minute);
     json_key(json, "last");
     if (agent->last_verdict.size > 0) {

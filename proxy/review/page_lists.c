@@ -238,17 +238,24 @@ static void queue_row(struct page *page, const struct hold *hold)
     html(out, "</td>\n</tr>\n");
 }
 
-static void queue_table(struct page *page)
+static void list_table(struct page *page, const char *head,
+                       void (*row)(struct page *page, const struct hold *hold))
 {
     const struct hold_request *request = &page->exchange->hold;
-    html(&page->out,
-         "<table class=\"list\">\n<caption class=\"vh\">Statements that wait for a decision, the "
-         "first to expire on top</caption>\n<thead><tr><th scope=\"col\">Verb</th>"
-         "<th scope=\"col\">Effect</th><th scope=\"col\">Asked by</th><th scope=\"col\">Rule</th>"
-         "<th scope=\"col\" class=\"right\">Time left</th></tr></thead>\n<tbody>\n");
+    html(&page->out, "<table class=\"list\">\n%s<tbody>\n", head);
     for (size_t i = 0; i < request->hold_count && !page->out.overflow; i++)
-        queue_row(page, request->holds[i]);
+        row(page, request->holds[i]);
     html(&page->out, "</tbody>\n</table>\n");
+}
+
+static void queue_table(struct page *page)
+{
+    list_table(page,
+               "<caption class=\"vh\">Statements that wait for a decision, the first to expire on "
+               "top</caption>\n<thead><tr><th scope=\"col\">Verb</th><th scope=\"col\">Effect</th>"
+               "<th scope=\"col\">Asked by</th><th scope=\"col\">Rule</th>"
+               "<th scope=\"col\" class=\"right\">Time left</th></tr></thead>\n",
+               queue_row);
 }
 
 /* --- the queue -------------------------------------------------------------------------------- */
@@ -472,15 +479,12 @@ static void history_row(struct page *page, const struct hold *hold)
 
 static void history_table(struct page *page)
 {
-    const struct hold_request *request = &page->exchange->hold;
-    html(&page->out,
-         "<table class=\"list\">\n<caption class=\"vh\">Decided holds, newest first</caption>\n"
-         "<thead><tr><th scope=\"col\">Outcome</th><th scope=\"col\">Effect</th>"
-         "<th scope=\"col\">Asked by</th><th scope=\"col\">Decided by</th>"
-         "<th scope=\"col\" class=\"right\">When</th></tr></thead>\n<tbody>\n");
-    for (size_t i = 0; i < request->hold_count && !page->out.overflow; i++)
-        history_row(page, request->holds[i]);
-    html(&page->out, "</tbody>\n</table>\n");
+    list_table(page,
+               "<caption class=\"vh\">Decided holds, newest first</caption>\n"
+               "<thead><tr><th scope=\"col\">Outcome</th><th scope=\"col\">Effect</th>"
+               "<th scope=\"col\">Asked by</th><th scope=\"col\">Decided by</th>"
+               "<th scope=\"col\" class=\"right\">When</th></tr></thead>\n",
+               history_row);
 }
 
 static void history_pages(struct page *page)

@@ -198,17 +198,29 @@ void gate_show_error(struct session *s)
     gate_end(s);
 }
 
-void gate_relay_reply(struct session *s)
+static void relay_reply(struct session *s)
 {
     to_client(s, buffer_text(&s->gate.reply));
     buffer_clear(&s->gate.reply);
 }
 
-void gate_settle(struct session *s)
+static void settle(struct session *s)
 {
-    gate_relay_reply(s);
+    relay_reply(s);
     gate_become(s, GATE_SETTLE);
     send_sync(s, ROLE_CLIENT);
+}
+
+void gate_give_reply(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    if (gate->origin == ORIGIN_QUERY) {
+        settle(s);
+        return;
+    }
+    relay_reply(s);
+    to_client(s, buffer_text(&gate->complete));
+    gate_end(s);
 }
 
 void gate_settled(struct session *s)

@@ -515,13 +515,7 @@ static void run_inside(struct session *s)
     inside_began(s, gate->hold->id);
     s->status = 'T';
     note_run(s);
-    if (gate->origin == ORIGIN_QUERY) {
-        gate_settle(s);
-        return;
-    }
-    gate_relay_reply(s);
-    to_client(s, buffer_text(&gate->complete));
-    gate_end(s);
+    gate_give_reply(s);
 }
 
 static void recorded(struct session *s, const struct hold_request *request)
@@ -615,13 +609,7 @@ static void finished(struct session *s)
         return;
     }
     note_run(s);
-    if (gate->origin == ORIGIN_QUERY) {
-        gate_settle(s);
-        return;
-    }
-    gate_relay_reply(s);
-    to_client(s, buffer_text(&gate->complete));
-    gate_end(s);
+    gate_give_reply(s);
 }
 
 void hold_answer(struct session *s, struct hold_request *request)

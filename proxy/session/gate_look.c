@@ -143,15 +143,8 @@ void gate_statement_ran(struct session *s, struct command_tag tag)
 
 static void accept_run(struct session *s, struct command_tag tag)
 {
-    struct gate *gate = &s->gate;
     gate_statement_ran(s, tag);
-    if (gate->origin == ORIGIN_QUERY) {
-        gate_settle(s);
-        return;
-    }
-    gate_relay_reply(s);
-    to_client(s, buffer_text(&gate->complete));
-    gate_end(s);
+    gate_give_reply(s);
 }
 
 static void release_savepoint(struct session *s)

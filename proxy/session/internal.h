@@ -511,8 +511,7 @@ void gate_fail_with(struct session *s, const struct error_text *error);
 /* The rejection that the portal's decision stands for. */
 struct error_text gate_rejection(struct session *s, const struct numbers *numbers);
 struct error_text gate_not_alone(void); /* a hold among other statements */
-void gate_relay_reply(struct session *s);
-void gate_settle(struct session *s); /* Sync, then CommandComplete and ReadyForQuery for the client */
+void gate_give_reply(struct session *s); /* the kept reply is the client's */
 struct text gate_values(const struct portal *portal); /* Bind's part before the result formats */
 struct text gate_result_formats(const struct portal *portal);
 
