@@ -23,12 +23,13 @@ bool hold_effect_is_as_shown(struct session *s)
     return effect_equal(&shown, s->gate.effect);
 }
 
-/* A new hold with the new effect; NULL where nobody could approve it. */
+/* A new hold with the new effect; NULL where nobody could approve it, or nobody has to. */
 static struct hold *next_hold(struct session *s, struct arena *arena)
 {
     struct error_text error = {0};
-    bool approvable = s->gate.effect->bound != EFFECT_UNKNOWN ||
-                      hold_needs_no_effect(s->gate.portal->decision);
+    const struct decision *decision = hold_decide_run(s);
+    bool held = decision != NULL && decision->verdict == VERDICT_HOLD;
+    bool approvable = held && (s->gate.effect->bound != EFFECT_UNKNOWN || hold_needs_no_effect(decision));
     return approvable ? held_describe(s, arena, &error) : NULL;
 }
 

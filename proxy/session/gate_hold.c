@@ -433,26 +433,28 @@ void hold_abort_run(struct session *s)
         hold_ready(s);
 }
 
-/* The rows of a hold's run are checked against its rule's own limit. */
-static bool within_limit(struct session *s, struct command_tag tag)
+const struct decision *hold_decide_run(struct session *s)
 {
     struct gate *gate = &s->gate;
-    if (gate->over)
-        return false;
+    if (gate->portal->judged->stored != NULL && judged_decision(gate->portal->judged) == NULL)
+        return NULL;
+    bool known = gate->effect != NULL && gate->effect->bound != EFFECT_UNKNOWN;
     struct numbers numbers = gate->portal->numbers;
-    numbers.has_rows = tag.rows >= 0;
+    numbers.has_rows = gate->measuring.tag_rows >= 0;
     numbers.rows_real = true;
-    numbers.rows = tag.rows;
-    if (gate->effect != NULL && gate->effect->bound != EFFECT_UNKNOWN &&
-        effect_rows(gate->effect, false) > numbers.rows)
+    numbers.rows = gate->measuring.tag_rows;
+    if (known && effect_rows(gate->effect, false) > numbers.rows)
         numbers.rows = effect_rows(gate->effect, false);
     numbers.has_effect = true;
-    numbers.effect = gate->effect != NULL && gate->effect->bound != EFFECT_UNKNOWN
-                         ? effect_rows(gate->effect, true) + effect_rows_lost(gate->effect)
-                         : EFFECT_UNCOUNTED;
-    if (gate->portal->judged->stored != NULL && judged_decision(gate->portal->judged) == NULL)
-        return false;
-    return gate_decide(s, &numbers)->verdict != VERDICT_REJECT;
+    numbers.effect =
+        known ? effect_rows(gate->effect, true) + effect_rows_lost(gate->effect) : EFFECT_UNCOUNTED;
+    return gate_decide(s, &numbers);
+}
+
+static bool within_limit(struct session *s)
+{
+    const struct decision *decision = s->gate.over ? NULL : hold_decide_run(s);
+    return decision != NULL && decision->verdict != VERDICT_REJECT;
 }
 
 void hold_run_identified(struct session *s)
@@ -470,7 +472,7 @@ void hold_run_identified(struct session *s)
         hold_drift(s);
         return;
     }
-    if (!within_limit(s, tag)) {
+    if (!within_limit(s)) {
         struct error_text error = {
             .sqlstate = "54000",
             .message = arena_printf(&gate->arena,

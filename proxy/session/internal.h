@@ -601,6 +601,8 @@ void hold_changed(struct session *s, const struct hold *hold);
 void hold_stop_waiting(struct session *s, bool cancelled);
 void hold_wait_paused(struct session *s); /* … and a transaction that was left is not begun again */
 void hold_ready(struct session *s);
+/* By the numbers of the run; NULL: its rules are gone. */
+const struct decision *hold_decide_run(struct session *s);
 void hold_run_identified(struct session *s); /* statement and transaction id are there */
 void hold_error(struct session *s);
 void hold_abort_run(struct session *s);
