@@ -99,6 +99,20 @@ static void resolve(struct recovery *recovery, const struct configuration *confi
     }
 }
 
+/* Read again, now that its session is gone: it may have stored a transaction id after the list was read. */
+static void look_at(struct recovery *recovery, const struct configuration *configuration,
+                    const struct hold *listed)
+{
+    struct hold_request request = {.operation = HOLD_OP_GET, .id = listed->id};
+    arena_init(&request.arena);
+    ask_store(recovery, &request);
+    if (request.answer == HOLD_OK && request.hold_count == 1 &&
+        request.holds[0]->state == HOLD_RUNNING &&
+        text_equal(request.holds[0]->run_session, listed->run_session))
+        resolve(recovery, configuration, request.holds[0]);
+    arena_release(&request.arena);
+}
+
 static void look(struct recovery *recovery)
 {
     struct configuration *configuration = server_configuration(recovery->server);
@@ -109,7 +123,7 @@ static void look(struct recovery *recovery)
     ask_store(recovery, &request);
     for (size_t i = 0; request.answer == HOLD_OK && i < request.hold_count; i++)
         if (!agents_has_session(server_agents(recovery->server), request.holds[i]->run_session))
-            resolve(recovery, configuration, request.holds[i]);
+            look_at(recovery, configuration, request.holds[i]);
     arena_release(&request.arena);
     configuration_release(configuration);
 }

@@ -353,11 +353,14 @@ void hold_wait_paused(struct session *s)
 
 /* --- the run ---------------------------------------------------------------------------------------- */
 
+/* Points in time in microseconds: their text would depend on the agent's settings. See upstream/fate.h. */
 static const char run_id_sql[] =
     "SELECT pg_catalog.pg_current_xact_id()::pg_catalog.text, pg_catalog.pg_backend_pid(), "
-    "(SELECT a.backend_start::pg_catalog.text FROM pg_catalog.pg_stat_get_activity("
-    "pg_catalog.pg_backend_pid()) a), "
-    "(SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c), "
+    "(SELECT (EXTRACT(epoch FROM a.backend_start) OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8::pg_catalog.text "
+    "FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a), "
+    "(SELECT pg_catalog.concat(c.system_identifier, ' ', (EXTRACT(epoch FROM "
+    "pg_catalog.pg_stat_get_bgwriter_stat_reset_time()) OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8) "
+    "FROM pg_catalog.pg_control_system() c), "
     "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
 
 static enum measured_part part_shown(const struct effect *shown)

@@ -5,37 +5,76 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMN_STATUS, COLUMN_SYSTEM, COLUMN_TIMELINE };
+enum { COLUMN_SAME_CLUSTER, COLUMN_SAME_LIFE, COLUMN_GIVEN_BEFORE, COLUMN_AFTER_CRASH };
 
-static const char status_sql[] =
-    "SELECT pg_catalog.pg_xact_status($1::pg_catalog.xid8), "
-    "(SELECT c.system_identifier::pg_catalog.text FROM pg_catalog.pg_control_system() c), "
-    "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
+#define MICROSECONDS(time)                                                                         \
+    "(EXTRACT(epoch FROM " time                                                                    \
+    ") OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8::pg_catalog.text"
+
+#define SAME_CLUSTER                                                                               \
+    "s.system_identifier::pg_catalog.text OPERATOR(pg_catalog.=) "                                 \
+    "pg_catalog.split_part($2, ' ', 1) "                                                           \
+    "AND c.timeline_id::pg_catalog.text OPERATOR(pg_catalog.=) $3"
+
+#define SAME_LIFE                                                                                  \
+    "pg_catalog.split_part($2, ' ', 2) OPERATOR(pg_catalog.=) " MICROSECONDS(                      \
+        "pg_catalog.pg_stat_get_bgwriter_stat_reset_time()")
+
+/* next_xid is 'epoch:xid'. */
+#define GIVEN_BEFORE                                                                               \
+    "pg_catalog.split_part(c.next_xid, ':', 1)::pg_catalog.numeric "                               \
+    "OPERATOR(pg_catalog.*) 4294967296 "                                                           \
+    "OPERATOR(pg_catalog.+) pg_catalog.split_part(c.next_xid, ':', 2)::pg_catalog.numeric "        \
+    "OPERATOR(pg_catalog.>) $1::pg_catalog.numeric"
+
+/* The checkpoint at the end of a recovery, like that of a shutdown, is where its redo begins; one
+ * of a shutdown is older than this postmaster. */
+#define AFTER_CRASH                                                                                \
+    "c.checkpoint_lsn OPERATOR(pg_catalog.=) c.redo_lsn "                                          \
+    "AND c.checkpoint_time OPERATOR(pg_catalog.>=) "                                               \
+    "pg_catalog.date_trunc('second', pg_catalog.pg_postmaster_start_time())"
+
+static const char server_sql[] =
+    "SELECT " SAME_CLUSTER ", " SAME_LIFE ", " GIVEN_BEFORE ", " AFTER_CRASH
+    " FROM pg_catalog.pg_control_system() s, pg_catalog.pg_control_checkpoint() c";
+
+static const char status_sql[] = "SELECT pg_catalog.pg_xact_status($1::pg_catalog.xid8)";
 
 /* The backend that still holds the transaction open has nobody to talk to any more. */
 static const char terminate_sql[] =
     "SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_get_activity($1) a "
-    "WHERE a.backend_start::pg_catalog.text OPERATOR(pg_catalog.=) $2";
+    "WHERE " MICROSECONDS("a.backend_start") " OPERATOR(pg_catalog.=) $2";
 
-static bool is_same_cluster(const PGresult *result, const struct upstream_run *run)
+static bool is_true(const PGresult *result, int column)
 {
-    char timeline[24];
-    snprintf(timeline, sizeof timeline, "%lld", (long long)run->timeline);
-    return text_is(run->system_identifier, PQgetvalue(result, 0, COLUMN_SYSTEM)) &&
-           strcmp(timeline, PQgetvalue(result, 0, COLUMN_TIMELINE)) == 0;
+    return strcmp(PQgetvalue(result, 0, column), "t") == 0;
 }
 
-static enum upstream_fate read_status(const PGresult *result, const struct upstream_run *run)
+static enum upstream_fate read_status(const PGresult *result)
 {
-    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1 ||
-        PQgetisnull(result, 0, COLUMN_STATUS) || !is_same_cluster(result, run))
+    const char *sqlstate = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (sqlstate != NULL && strcmp(sqlstate, "22023") == 0)
+        return UPSTREAM_FATE_ABORTED; /* in the future: forgotten in a crash, and not given again
+                                         yet */
+    if (PQresultStatus(result) != PGRES_TUPLES_OK || PQntuples(result) != 1)
         return UPSTREAM_FATE_UNKNOWN;
-    const char *status = PQgetvalue(result, 0, COLUMN_STATUS);
+    const char *status = PQgetvalue(result, 0, 0);
     if (strcmp(status, "committed") == 0)
         return UPSTREAM_FATE_COMMITTED;
     if (strcmp(status, "aborted") == 0)
         return UPSTREAM_FATE_ABORTED;
     return strcmp(status, "in progress") == 0 ? UPSTREAM_FATE_IN_PROGRESS : UPSTREAM_FATE_UNKNOWN;
+}
+
+/* An id of which nothing had reached the disk is given again after a crash: then it is another's
+ * that was committed. The checkpoint at the end of the recovery tells whether that may be. */
+static enum upstream_fate committed_by(const PGresult *server)
+{
+    if (is_true(server, COLUMN_SAME_LIFE))
+        return UPSTREAM_FATE_COMMITTED;
+    if (!is_true(server, COLUMN_GIVEN_BEFORE))
+        return UPSTREAM_FATE_ABORTED;
+    return is_true(server, COLUMN_AFTER_CRASH) ? UPSTREAM_FATE_COMMITTED : UPSTREAM_FATE_UNKNOWN;
 }
 
 static void terminate(PGconn *connection, const struct upstream_run *run)
@@ -46,16 +85,33 @@ static void terminate(PGconn *connection, const struct upstream_run *run)
     PQclear(PQexecParams(connection, terminate_sql, 2, NULL, values, NULL, NULL, 0));
 }
 
+static enum upstream_fate ask(PGconn *connection, const struct upstream_run *run)
+{
+    char timeline[24];
+    snprintf(timeline, sizeof timeline, "%lld", (long long)run->timeline);
+    const char *const values[] = {run->xid.bytes, run->system_identifier.bytes, timeline};
+    PGresult *server = PQexecParams(connection, server_sql, 3, NULL, values, NULL, NULL, 0);
+    enum upstream_fate fate = UPSTREAM_FATE_UNKNOWN;
+    if (PQresultStatus(server) == PGRES_TUPLES_OK && PQntuples(server) == 1 &&
+        is_true(server, COLUMN_SAME_CLUSTER)) {
+        PGresult *status = PQexecParams(connection, status_sql, 1, NULL, values, NULL, NULL, 0);
+        fate = read_status(status);
+        PQclear(status);
+        if (fate == UPSTREAM_FATE_COMMITTED)
+            fate = committed_by(server);
+    }
+    PQclear(server);
+    return fate;
+}
+
 enum upstream_fate upstream_fate(const char *connection_string, const struct upstream_run *run)
 {
     PGconn *connection = PQconnectdb(connection_string);
     enum upstream_fate fate = UPSTREAM_FATE_UNREACHABLE;
     if (PQstatus(connection) == CONNECTION_OK) {
-        const char *const values[] = {run->xid.bytes};
-        PGresult *result = PQexecParams(connection, status_sql, 1, NULL, values, NULL, NULL, 0);
-        fate = PQstatus(connection) == CONNECTION_OK ? read_status(result, run)
-                                                     : UPSTREAM_FATE_UNREACHABLE;
-        PQclear(result);
+        fate = ask(connection, run);
+        if (PQstatus(connection) != CONNECTION_OK)
+            fate = UPSTREAM_FATE_UNREACHABLE;
         if (fate == UPSTREAM_FATE_IN_PROGRESS)
             terminate(connection, run);
     }

@@ -14,13 +14,13 @@
 struct upstream_run {
     struct text xid;
     int64_t backend_pid;
-    struct text backend_start;
-    struct text system_identifier;
+    struct text backend_start;     /* microseconds since 1970 */
+    struct text system_identifier; /* and, after a space, when its counters were last reset, as a crash does */
     int64_t timeline;
 };
 
 enum upstream_fate {
-    UPSTREAM_FATE_UNKNOWN = 0, /* another cluster or timeline, or the server no longer knows */
+    UPSTREAM_FATE_UNKNOWN = 0, /* another cluster or timeline, or the server cannot tell any more */
     UPSTREAM_FATE_COMMITTED,
     UPSTREAM_FATE_ABORTED,
     UPSTREAM_FATE_IN_PROGRESS, /* its backend has been told to end; ask again */
