@@ -26,7 +26,7 @@ from wicket import Wicket, free_port
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LONG = bool(os.environ.get("PGWICKET_LONG"))
-RUNS = int(os.environ.get("PGWICKET_KILLS", "200" if LONG else "6"))
+RUNS = int(os.environ.get("PGWICKET_KILLS", "200" if LONG else "4"))
 LANES = 3 if LONG else 1
 SEED = int(os.environ.get("PGWICKET_SEED", time.time_ns() % 10**6))
 POLICY = """
