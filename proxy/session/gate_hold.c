@@ -76,15 +76,6 @@ static bool alone(struct session *s)
     return false;
 }
 
-/* A person is shown what it does, where that can be found out. */
-static void rehearse_or_create(struct session *s)
-{
-    if (rehearsal_problem(s).size == 0)
-        rehearse_first(s);
-    else
-        hold_create(s);
-}
-
 /* The same statement may be held already: then it is not rehearsed again. What cannot be described may turn
  * out to need nobody. */
 void hold_join_or_create(struct session *s)
@@ -103,7 +94,7 @@ void hold_join_or_create(struct session *s)
     }
     arena_release(&request->arena);
     free(request);
-    rehearse_or_create(s);
+    hold_rehearse_or_create(s);
 }
 
 static void stored(struct session *s, const struct hold *hold);
@@ -111,7 +102,7 @@ static void stored(struct session *s, const struct hold *hold);
 static void join_answered(struct session *s, const struct hold_request *request)
 {
     if (request->answer == HOLD_NOT_FOUND) {
-        rehearse_or_create(s);
+        hold_rehearse_or_create(s);
     } else if (request->answer == HOLD_JOINED && request->hold_count == 1) {
         gate_become(s, GATE_STORE);
         buffer_release(&s->gate.copy); /* the store has it */

@@ -210,7 +210,7 @@ static void rehearse(struct session *s)
 static void reject(struct session *s, const struct error_text *error);
 
 /* One of the agent's rehearsals of this minute, however often the statement has to be measured. */
-void rehearse_first(struct session *s)
+static void rehearse_first(struct session *s)
 {
     struct arena *arena = &s->gate.arena;
     int64_t wait_us = s->port.begin_rehearsal(s->port.context);
@@ -244,6 +244,31 @@ static void reject(struct session *s, const struct error_text *error)
         buffer_append_text(&s->gate.error, error_body_audit(s));
     }
     gate_show_error(s);
+}
+
+/* A hold whose effect nobody knows, under a rule that does not want such. */
+static void reject_unknown(struct session *s, struct text why)
+{
+    const struct error_text error = {
+        .sqlstate = "42501",
+        .message = TEXT("pgwicket: nobody can approve this, because its effect cannot be told; nothing "
+                        "was changed"),
+        .detail = why,
+        .hint = TEXT("Make it smaller, or write it without what makes its effect unclear; else report "
+                     "that it needs a policy change.")};
+    reject(s, &error);
+}
+
+/* A person is shown what it does, where that can be found out. */
+void hold_rehearse_or_create(struct session *s)
+{
+    struct text problem = rehearsal_problem(s);
+    if (problem.size == 0)
+        rehearse_first(s);
+    else if (hold_needs_no_effect(s->gate.portal->decision))
+        hold_create(s);
+    else
+        reject_unknown(s, problem);
 }
 
 /* Running into a time-out of the rehearsal is told as such. */
@@ -413,15 +438,7 @@ static void judge_found(struct session *s)
     } else if (decision->verdict == VERDICT_ALLOW || gate->empty) {
         run_at_once(s);
     } else if (!known && !hold_needs_no_effect(decision)) {
-        const struct error_text error = {
-            .sqlstate = "42501",
-            .message = arena_printf(&gate->arena,
-                                    "pgwicket: nobody can approve this, because its effect cannot be "
-                                    "told; nothing was changed"),
-            .detail = gate->effect->why,
-            .hint = TEXT("Write it without what makes its effect unclear, or report that it needs a "
-                         "policy change.")};
-        reject(s, &error);
+        reject_unknown(s, gate->effect->why);
     } else {
         hold_create(s);
     }

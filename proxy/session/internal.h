@@ -550,7 +550,7 @@ struct text measuring_own_part(struct session *s, uint8_t type, struct text body
 /* Why it is not rehearsed; empty: it can be. */
 struct text rehearsal_problem(struct session *s);
 bool may_be_planned(const struct decision *decision, const struct shape *shape);
-void rehearse_first(struct session *s); /* or it is refused: too many of its agent's */
+void hold_rehearse_or_create(struct session *s); /* or it is refused */
 void rehearse_ready(struct session *s);
 
 /* gate_store.c: the gate's requests to the store. */

@@ -15,13 +15,16 @@ from wicket import Sender, wicket
 POLICY = """
     search_path: [shop, e]
     introspection: allow
-    hold: {wait: 60s, expire: 1h, run_within: 15m}
+    hold: {wait: 60s, expire: 1h, run_within: 15m, rehearse_max_rows: 5000}
     limits: {pending: unlimited, waiting: unlimited, sessions: unlimited, rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
         on: [shop.*, e.*]
       - allow: [insert]
         on: [e.free]
+      - hold: [delete]
+        on: [e.grandchild]
+        unrehearsed: hold
       - hold: [insert, update, delete]
         on: [shop.*, e.*]
       - allow: [select]
@@ -288,6 +291,20 @@ def test_what_changes_nothing_needs_nobody():
         sender = Sender(running.connect(), sql).result()
         equal((sender.error, sender.rowcount), (None, 0), sql)
         equal(len(running.holds()), known, sql)
+
+
+def test_what_is_too_large_to_be_rehearsed_is_held_only_by_a_rule_that_says_so():
+    known = len(running.holds())
+    with closing(running.connect()) as connection:
+        error = Sender(connection, "UPDATE e.grandchild SET v = 'all' WHERE id > 0").result().error
+    equal(error.pgcode, "42501", error.diag.message_primary)
+    check("the planner expects" in error.diag.message_detail, error.diag.message_detail)
+    equal(len(running.holds()), known)
+    sender, hold = send("DELETE FROM e.grandchild WHERE id > 0")
+    equal(hold["effect"]["known"], False)
+    check("the planner expects" in hold["effect"]["why"], hold["effect"])
+    refuse(hold)
+    equal(sender.result().error.pgcode, "55PW2")
 
 
 def test_cascades_are_told_as_such():
