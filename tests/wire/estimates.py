@@ -1,6 +1,7 @@
 """Statements whose cost is limited: EXPLAIN is asked in the client's session, wherever in a batch or transaction they
 stand, and the client sees nothing of it."""
 import os
+import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
@@ -26,6 +27,10 @@ POLICY = """
         on: [w.slow]
         where: required
         max_rows: 3
+      - allow: [update]
+        on: [w.log]
+        where: key
+        max_rows: 2
       - allow: [create]
         on: [w.copy]
 """
@@ -128,6 +133,32 @@ def test_an_error_of_the_estimate_is_the_clients():
         if not sql.startswith("COPY"): # of which the server says so only when it is executed
             same_as_directly(place, [*extended(sql), pgwire.SYNC])
             same_as_directly(place, [*extended(CHEAP), *extended(sql), *INSERT, pgwire.SYNC])
+
+
+def estimates_in_log(marker):
+    """How many EXPLAINs with the marker in them the server has logged, and other statements."""
+    with open(os.path.join(os.environ["PGWICKET_TEST_SOCKET"], "postgres.log"), encoding="utf-8", errors="replace") as file:
+        lines = [line for line in file if marker in line and re.search(r"(statement|execute [^:]*): ", line)]
+    explained = sum("EXPLAIN" in line for line in lines)
+    return explained, len(lines) - explained
+
+
+def test_what_a_key_proves_is_asked_no_estimate():
+    """The server's log tells what it was sent."""
+    place.database.ask(f"ALTER DATABASE {place.database.name} SET log_statement = 'all'")
+    try:
+        for number, (sql, expected) in enumerate((("UPDATE w.log SET note = '{}' WHERE id = 1", 0),
+                                                  ("UPDATE w.log SET note = '{}' WHERE id IN (1, 2)", 0),
+                                                  ("UPDATE w.slow SET n = length('{}') WHERE id < 0", 1))):
+            for extended_protocol in (False, True):
+                marker = f"marker {os.getpid()} {number} {extended_protocol}"
+                text = sql.format(marker)
+                with place.connect() as c:
+                    answers = c.run(*extended(text), pgwire.SYNC) if extended_protocol else c.run(pgwire.query(text))
+                equal(pgwire.errors(answers), [], text)
+                equal(estimates_in_log(marker), (expected, 1), text)
+    finally:
+        place.database.ask(f"ALTER DATABASE {place.database.name} RESET log_statement")
 
 
 if __name__ == "__main__":
