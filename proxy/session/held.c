@@ -128,9 +128,10 @@ static uint32_t parameter_type(const struct judged *judged, size_t index)
     return 0;
 }
 
-static bool describe_values(struct arena *arena, const struct portal *portal, struct hold *hold,
+static bool describe_values(struct session *s, struct arena *arena, struct hold *hold,
                             struct error_text *error)
 {
+    const struct portal *portal = s->gate.portal;
     struct bind_message message;
     struct buffer body;
     buffer_init(&body, LIMIT_BIND_BYTES);
@@ -153,7 +154,7 @@ static bool describe_values(struct arena *arena, const struct portal *portal, st
         if (value.binary && !print_binary(arena, types[i], value.bytes, &values[i].text)) {
             *error = (struct error_text){
                 .sqlstate = "42501",
-                .message = arena_printf(arena,
+                .message = arena_printf(&s->gate.arena,
                                         "pgwicket: parameter %u cannot be shown to an approver; send it "
                                         "as text; nothing was run",
                                         i + 1u)};
@@ -285,7 +286,7 @@ struct hold *held_describe(struct session *s, struct arena *arena, struct error_
         memcpy(hold->sample_secret, s->gate.measuring.rows.secret, sizeof hold->sample_secret);
     else
         random_bytes(hold->sample_secret, sizeof hold->sample_secret);
-    if (portal->bind.size > 0 && !describe_values(arena, portal, hold, error)) {
+    if (portal->bind.size > 0 && !describe_values(s, arena, hold, error)) {
         if (error->message.size == 0)
             *error = (struct error_text){.sqlstate = "08P01", .message = TEXT("invalid Bind message")};
         return NULL;

@@ -11,7 +11,7 @@ MUST_USE bool held_possible(struct arena *arena, const struct shape *shape, cons
                             struct error_text *error);
 
 /* Everything that the store and the approver need of the statement in the gate, in `arena`; NULL with
- * `error` if it cannot be shown (too large, a value that cannot be printed). */
+ * `error`, in the gate's arena, if it cannot be shown (too large, a value that cannot be printed). */
 struct hold *held_describe(struct session *s, struct arena *arena, struct error_text *error);
 
 #endif

@@ -3,6 +3,8 @@
  */
 #include "tests/unit/session/rig.h"
 
+#include "proxy/wire/build.h"
+
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -87,4 +89,29 @@ Test(join, beyond_its_rehearsals_of_a_minute_nothing_is_run_and_nobody_asked)
     rig_forget(&rig);
     rig_run(&rig, rig_query(&rig, HELD));
     cr_assert_eq(rig_asked(&rig), HOLD_OP_CREATE);
+}
+
+/* As a binary bytea, which is no text. */
+static struct text with_a_value_that_cannot_be_shown(void)
+{
+    static const uint8_t type[] = {0, 0, 0, 17};
+    static const char rest[] = "\0\1\0\1\0\1\0\0\0\1x\0"; /* one format, one value, text results */
+    struct buffer out;
+    buffer_init(&out, 200);
+    build_parse(&out, TEXT(""), TEXT("DELETE FROM shop.t WHERE id > $1"), type, 1);
+    build_bind(&out, TEXT(""), TEXT(""), (struct text){rest, sizeof rest});
+    build_execute(&out, TEXT(""), 0);
+    build_sync(&out);
+    struct text bytes = arena_text(&rig.arena, buffer_text(&out));
+    buffer_release(&out);
+    return bytes;
+}
+
+Test(join, a_value_that_cannot_be_shown_is_refused_in_words)
+{
+    rig_run(&rig, with_a_value_that_cannot_be_shown());
+    cr_assert_str_eq(rig_client(&rig), "12E(42501)ZI");
+    cr_assert_str_eq(rig_told(&rig), "pgwicket: parameter 1 cannot be shown to an approver; send it as text; "
+                                     "nothing was run");
+    cr_assert_eq(rig_asked(&rig), 0);
 }
