@@ -139,7 +139,8 @@ struct action {
     /* The catalog knows no such object; under introspection: allow the server's own error answers. */
     bool unresolved;
 
-    /* VERB_DROP of what CASCADE reaches, which the text does not tell. */
+    /* Of what CASCADE reaches, which the text does not tell: VERB_DROP on no name, or what a rehearsal has
+     * told. */
     bool cascade;
 
     /* Only because a name without a schema could mean this object, too. */

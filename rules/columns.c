@@ -121,7 +121,7 @@ bool action_may_move_column(const struct matching *matching, const struct action
                             const struct object_pattern *patterns, size_t count,
                             struct text *column)
 {
-    if (count == 0 || action->verb != VERB_ALTER)
+    if (count == 0 || action->verb != VERB_ALTER || action->cascade)
         return false;
     for (size_t i = 0; action->object.kind == OBJECT_SCHEMA && i < count; i++) {
         const struct object_pattern schema = {

@@ -228,6 +228,24 @@ static void differing_triggers(struct buffer *out, const char *word, const struc
     }
 }
 
+/* The fingerprint is of the target's rows and of what cascades reach from them. */
+static void differing_rows(struct buffer *out, const struct effect *shown)
+{
+    bool cascades = false;
+    for (size_t i = 0; i < shown->table_count; i++) {
+        const struct effect_table *table = &shown->tables[i];
+        if (table->via == VIA_TARGET) {
+            separate(out, ", ");
+            buffer_append_text(out, table->table);
+        }
+        cascades = cascades || table->via == VIA_CASCADE;
+    }
+    if (cascades)
+        buffer_append_string(out, " with what cascades reach from it");
+    separate(out, ": ");
+    buffer_append_string(out, "the same numbers, but other rows, or rows with other values");
+}
+
 struct text effect_difference(struct arena *arena, const struct effect *shown,
                               const struct effect *found)
 {
@@ -248,6 +266,6 @@ struct text effect_difference(struct arena *arena, const struct effect *shown,
     differing_triggers(&out, "no longer", shown, found);
     differing_triggers(&out, "now", found, shown);
     if (out.size == 0 && !effect_equal(shown, found))
-        buffer_append_string(&out, "the same numbers, but other rows, or rows with other values");
+        differing_rows(&out, shown);
     return finish(arena, &out);
 }

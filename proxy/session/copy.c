@@ -21,12 +21,21 @@ bool session_in_copy(const struct session *s)
     return s->gate.state == GATE_COPY || copying(s) != NULL;
 }
 
+/* Of a COPY that is counted: over its limit a hold rule may be next. */
+static void keep(struct session *s, struct text bytes)
+{
+    if (s->gate.state == GATE_RUN && !s->gate.copied)
+        buffer_append_text(&s->gate.copy, bytes);
+}
+
 void session_copy_part(struct session *s, struct text bytes)
 {
-    if (s->gate.state == GATE_COPY)
+    if (s->gate.state == GATE_COPY) {
         hold_copy_bytes(s, bytes);
-    else
-        send_copy(s, bytes);
+        return;
+    }
+    keep(s, bytes);
+    send_copy(s, bytes);
 }
 
 static bool may_copy_in(const struct request *request)
@@ -56,6 +65,7 @@ enum step client_copy(struct session *s, const struct frame *frame)
         return session_copy_pending(s) ? STEP_WAIT : STEP_DONE;
     struct buffer *out = &s->server_out;
     build_message(out, frame->type, frame->body);
+    keep(s, buffer_text(out));
     send_copy(s, buffer_text(out));
     buffer_clear(out);
     if (frame->type == FRONTEND_COPY_DATA)

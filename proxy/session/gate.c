@@ -124,6 +124,15 @@ static void gate_begin(struct session *s, struct portal *portal, enum gate_origi
 
 /* --- deciding again --------------------------------------------------------------------------- */
 
+/* What CASCADE reaches is judged once a rehearsal, or the run, has told it. */
+static const struct shape *decided_shape(struct session *s)
+{
+    const struct gate *gate = &s->gate;
+    if (gate->effect == NULL || gate_shape(gate)->ddl == DDL_NONE)
+        return gate_shape(gate);
+    return measure_reached(&gate->portal->arena, gate_shape(gate), gate->effect);
+}
+
 const struct decision *gate_decide(struct session *s, const struct numbers *numbers)
 {
     struct portal *portal = s->gate.portal;
@@ -137,7 +146,7 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
         template_call_decide(&portal->arena, &decide_context, call, gate_shape(&s->gate), numbers,
                              decision);
     else
-        decide(&portal->arena, &decide_context, gate_shape(&s->gate), numbers, decision);
+        decide(&portal->arena, &decide_context, decided_shape(s), numbers, decision);
     portal->decision = decision;
     return decision;
 }
@@ -554,6 +563,7 @@ void gate_run(struct session *s)
     portal->executed = true;
     gate_become(s, GATE_RUN);
     counters_begin(s);
+    hold_keep_copy(s);
     gate->savepoint = gate->transaction == 'T' && gate_may_escalate(portal->judged);
     if (gate->savepoint)
         send_injected(s, PURPOSE_NONE, arena_printf(&gate->arena, "SAVEPOINT %s", s->prefix));

@@ -68,16 +68,31 @@ static void end_copy(struct session *s, const struct error_text *error)
     gate_show_error(s);
 }
 
-void hold_copy_is_gone(struct session *s)
+void hold_keep_copy(struct session *s)
 {
+    struct gate *gate = &s->gate;
+    const struct policy *policy = gate->portal->judged->view.policy;
+    if (!hold_needs_copy(gate))
+        return;
+    buffer_release(&gate->copy);
+    buffer_init(&gate->copy, policy_holds(policy) ? (size_t)policy->copy_max_bytes : 0);
+}
+
+bool hold_copy_was_kept(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    gate->copied = !gate->copy.overflow;
+    if (gate->copied)
+        return true;
     const struct error_text error = {
         .sqlstate = "54000",
-        .message = TEXT(
-            "pgwicket: COPY has more rows than are allowed without a person's approval; rolled "
-            "back, nothing was changed"),
-        .hint = TEXT(
-            "Copy fewer rows at a time. (A COPY that is counted first cannot wait for a person.)")};
+        .message = arena_printf(&gate->arena,
+                                "pgwicket: COPY has more rows than are allowed without a person's approval, which "
+                                "needs at most %lld bytes of data; rolled back, nothing was changed",
+                                (long long)gate->copy.size_max),
+        .hint = TEXT("Copy it in smaller parts.")};
     end_copy(s, &error);
+    return false;
 }
 
 void hold_copy_bytes(struct session *s, struct text bytes)

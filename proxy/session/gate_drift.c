@@ -92,8 +92,7 @@ static void tell(struct session *s, const struct hold *next)
                           "still wanted.");
     }
     if (hold_shown_effect(s, &shown))
-        error.detail = arena_printf(&gate->arena, "Approved: %.*s. Different: %.*s.",
-                                    TEXT_ARGS(effect_in_words(&gate->arena, &shown)),
+        error.detail = arena_printf(&gate->arena, "Different from what was approved: %.*s.",
                                     TEXT_ARGS(effect_difference(&gate->arena, &shown, gate->effect)));
     gate_fail_with(s, &error);
     gate_show_error(s);

@@ -125,10 +125,8 @@ void hold_start(struct session *s)
     struct error_text error;
     if (!alone(s))
         return;
-    if (gate->state == GATE_RUN_UNDO && hold_needs_copy(gate)) {
-        hold_copy_is_gone(s);
+    if (gate->state == GATE_RUN_UNDO && hold_needs_copy(gate) && !hold_copy_was_kept(s))
         return;
-    }
     if (!held_possible(&gate->arena, gate_shape(gate), gate->portal->decision, &error)) {
         (void)!report_statement(s, gate->portal->judged, gate->portal, 0, s->statement_number,
                                 VERDICT_REJECT, &error);

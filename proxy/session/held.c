@@ -44,14 +44,12 @@ bool held_possible(struct arena *arena, const struct shape *shape, const struct 
                    struct error_text *error)
 {
     const struct action_decision *held = decision->decisive;
-    if (!shape->not_in_block && shape->kind != STATEMENT_LISTEN)
+    if (!shape->not_in_block)
         return true;
     *error = (struct error_text){
         .sqlstate = "42501",
-        .message = shape->not_in_block
-                       ? TEXT("pgwicket: this statement needs approval, but what cannot run inside a "
-                              "transaction cannot wait for one; nothing was run")
-                       : TEXT("pgwicket: LISTEN needs approval, but it cannot wait for one; nothing was run"),
+        .message = TEXT("pgwicket: this statement needs approval, but what cannot run inside a "
+                        "transaction cannot wait for one; nothing was run"),
         .detail = held == NULL || held->rule == NULL
                       ? TEXT("")
                       : arena_printf(arena, "Rule %.*s: %.*s.", TEXT_ARGS(held->rule->name),

@@ -582,7 +582,8 @@ void hold_drift_stored(struct session *s, const struct hold_request *request);
 /* gate_copy.c: COPY FROM STDIN under a hold. */
 bool hold_needs_copy(const struct gate *gate); /* the client has not been asked for its data yet */
 void hold_take_copy(struct session *s);
-void hold_copy_is_gone(struct session *s); /* it ran to be counted: its data was not kept */
+void hold_keep_copy(struct session *s);     /* while it runs to be counted, should a hold rule be next */
+bool hold_copy_was_kept(struct session *s); /* false: it was too much, and is rejected */
 void hold_copy_message(struct session *s, const struct frame *frame);
 void hold_copy_bytes(struct session *s, struct text bytes); /* a part of a message that is still to come */
 void hold_send_copy(struct session *s); /* the data, right behind Execute; nothing if there is none */

@@ -99,4 +99,9 @@ void measure_effect(struct arena *arena, const struct shape *shape, const struct
                     const struct measure_plan *plan, const struct measurement *measurement,
                     struct effect *effect);
 
+/* The shape, with what CASCADE reached by this effect as actions of its own: what was dropped, of tables what
+ * was emptied. What a table lost by it alters the table. */
+const struct shape *measure_reached(struct arena *arena, const struct shape *shape,
+                                    const struct effect *effect);
+
 #endif

@@ -18,12 +18,16 @@ POLICY = """
     rules:
       - allow: [select]
         on: [c.*]
+      - allow: [insert]
+        on: [c.counted]
+        max_rows: 2
       - hold: [insert]
         on: [c.*]
 """
 SCHEMA = """
 CREATE SCHEMA c;
 CREATE TABLE c.t (id int PRIMARY KEY, v text, w int GENERATED ALWAYS AS (id + 1) STORED);
+CREATE TABLE c.counted (id int PRIMARY KEY, v text);
 CREATE TABLE c.parent (id int PRIMARY KEY);
 CREATE TABLE c.child (id int PRIMARY KEY, parent int REFERENCES c.parent DEFERRABLE INITIALLY DEFERRED);
 INSERT INTO c.parent VALUES (1);
@@ -131,6 +135,22 @@ def test_a_drift_keeps_the_data():
     new = running.hold(running.hold(hold["id"])["replaced_by"])
     equal(new["copy"]["sha256"], hold["copy"]["sha256"])
     running.command("refuse", new["id"], "--reason", "no", "--digest", new["digest"])
+
+
+def test_a_copy_that_is_counted_is_held_once_it_is_too_much():
+    few = Copier(running.connect(), "COPY c.counted FROM STDIN", b"1\ta\n2\tb\n").result()
+    equal((few.error, few.rowcount), (None, 2))
+    sender, hold = send("COPY c.counted FROM STDIN", b"3\tc\n4\td\n5\te\n")
+    equal((hold["copy"]["bytes"], [t["inserted"] for t in hold["effect"]["tables"]]), (12, [3]))
+    equal(database.value("SELECT count(*) FROM c.counted"), 2)
+    running.command("release", hold["id"], "--digest", hold["digest"])
+    equal((sender.result().error, sender.rowcount), (None, 3))
+    equal(database.value("SELECT string_agg(v, '' ORDER BY id) FROM c.counted"), "abcde")
+    many = b"".join(b"%d\t%s\n" % (i, b"x" * 1000) for i in range(10, 130))
+    error = Copier(running.connect(), "COPY c.counted FROM STDIN", many).result().error
+    equal(error.pgcode, "54000", str(error))
+    check("at most 102400 bytes" in str(error), str(error))
+    equal(database.value("SELECT count(*) FROM c.counted"), 5)
 
 
 if __name__ == "__main__":

@@ -234,7 +234,7 @@ def check_drift(session, what, own, sql, change, moment):
     equal(state(own), before, what)
     again = running.api(f"holds/{hold['id']}")
     equal(again["state"], "drifted", what)
-    check("Different: " in told and not told.endswith("Different: ."), f"{what}: {told}")
+    check("Different from what was approved: " in told and not told.endswith("approved: ."), f"{what}: {told}")
     check(f"hold {again['replaced_by']}" in told, f"{what}: {told}")
     new = running.api(f"holds/{again['replaced_by']}")
     equal(new["state"], "pending", what)

@@ -16,11 +16,16 @@ POLICY = """
     limits: {pending: unlimited, waiting: unlimited, sessions: unlimited, rehearsals_per_minute: unlimited}
     rules:
       - reject: [drop]
-        on: [o.kept]
+        on: [o.kept, o.heir, o.kept_view, o.kept_f]
+      - reject: [alter]
+        on: [o.guarded]
       - hold: [truncate, create, alter, drop, grant, comment, code]
         on: [o.*, "schema:*", "role:*"]
       - hold: [create]
         on: [o2.*]
+        unrehearsed: hold
+      - hold: [listen]
+        on: [channel:jobs]
         unrehearsed: hold
 """
 SCHEMA = """
@@ -37,6 +42,14 @@ CREATE TABLE o.parted_2 PARTITION OF o.parted FOR VALUES IN (2);
 CREATE TABLE o.plain (id int PRIMARY KEY, a text, b int);
 CREATE INDEX plain_b ON o.plain (b);
 CREATE TABLE o.kept (id int);
+CREATE TABLE o.ancestor (id int PRIMARY KEY);
+CREATE TABLE o.heir () INHERITS (o.ancestor);
+CREATE VIEW o.base AS SELECT 1 AS a;
+CREATE VIEW o.kept_view AS SELECT * FROM o.base;
+CREATE TYPE o.mood AS ENUM ('fine');
+CREATE FUNCTION o.kept_f(m o.mood, "(" text) RETURNS int LANGUAGE sql AS 'SELECT 1';
+CREATE TABLE o.pointed_at (id int PRIMARY KEY);
+CREATE TABLE o.guarded (id int REFERENCES o.pointed_at);
 CREATE FUNCTION o.f(o.parent) RETURNS int LANGUAGE sql AS 'SELECT 1';
 INSERT INTO o.parent (name) SELECT 'parent ' || g FROM generate_series(1, 100) g;
 INSERT INTO o.child (parent, v) SELECT 1 + g % 100, 'c' FROM generate_series(1, 300) g;
@@ -168,6 +181,28 @@ def test_event_triggers_are_rehearsed_where_a_rollback_undoes_them():
         database.ask("DROP EVENT TRIGGER tell; DROP EVENT TRIGGER IF EXISTS leave; DROP FUNCTION o.tell(); DROP FUNCTION o.leave(); "
                      "DROP TABLE o.told; DROP SEQUENCE o.witness; ALTER TABLE o.kept DROP COLUMN IF EXISTS more")
         restart()
+
+
+def test_what_cascade_reaches_is_judged():
+    count = "SELECT count(*) FROM pg_depend"
+    before = database.value(count)
+    for sql, told in (("DROP TABLE o.ancestor CASCADE", "DROP on o.heir"), ("DROP VIEW o.base CASCADE", "DROP on o.kept_view"),
+                      ("DROP TYPE o.mood CASCADE", "DROP on o.kept_f"), ("DROP SCHEMA o CASCADE", "DROP on o."),
+                      ("DROP TABLE o.pointed_at CASCADE", "ALTER on o.guarded")):
+        text = refused(sql)
+        check(told in text and "is not allowed" in text, f"{sql}: {text}")
+    equal(database.value(count), before, "nothing went")
+
+
+def test_a_listen_is_not_rehearsed_and_listens_once_it_is_released():
+    sender, hold = send("LISTEN jobs")
+    check(not hold["effect"]["known"], hold["effect"])
+    database.ask("NOTIFY jobs, 'early'")
+    release(hold)
+    check(sender.result().error is None, sender.error)
+    database.ask("NOTIFY jobs, 'late'")
+    sender.connection.cursor().execute("SHOW pgwicket.holds")
+    equal([(n.channel, n.payload) for n in sender.connection.notifies], [("jobs", "late")])
 
 
 def test_what_is_shown_is_what_happens():

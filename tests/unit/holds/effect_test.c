@@ -135,7 +135,8 @@ Test(effect, other_rows_are_another_effect_unless_bound_by_counts)
     found.fingerprint = TEXT("77aa");
     cr_expect_not(effect_equal(&shown, &found));
     expect_text(effect_difference(&arena, &shown, &found),
-                "the same numbers, but other rows, or rows with other values");
+                "shop.orders with what cascades reach from it: the same numbers, but other rows, or rows with "
+                "other values");
     shown.bound = EFFECT_BY_COUNTS; /* of what cascades reach; the target's rows are told all the same */
     cr_expect_not(effect_equal(&shown, &found));
     found = shown;
