@@ -244,6 +244,19 @@ Test(texts, of_an_object_that_a_name_could_mean)
                       "The name has no schema, so it could mean this object, which the agent may have made: "
                       "write the schema of the one that is meant, as in schema.table. The rest of the "
                       "statement may stay as it is."});
+    const struct action call = {.verb = VERB_CALL,
+                                .object = {OBJECT_NAME, TEXT("own"), TEXT("=")},
+                                .candidate = true,
+                                .rows_max = ROWS_UNPROVEN,
+                                .location = -1};
+    rejects_action(
+        &policy, call,
+        (struct told){"42501",
+                      "pgwicket: CALL of own.= is not allowed, which a name without a schema could mean; "
+                      "nothing was run",
+                      "Policy p: no rule allows call on own.=.",
+                      "The name has no schema, so it could mean this object, which the agent may have made: "
+                      "write the schema of the one that is meant, of an operator as OPERATOR(pg_catalog.=)."});
 }
 
 Test(texts, of_rows)
