@@ -76,7 +76,7 @@ struct effect {
     size_t object_count;
     const struct effect_lock *locks;
     size_t lock_count;
-    const struct text *triggers; /* "shop.orders: orders_audit" */
+    const struct text *triggers; /* "shop.orders: orders_audit, shop.audit() in plpgsql" */
     size_t trigger_count;
 
     /* The target's rows; row_count -1 where they were not taken. */

@@ -44,6 +44,21 @@ static void how_reached(struct page *page, const struct change_line *line, const
     }
 }
 
+/* The effect has its triggers as "shop.orders: name, function in language". */
+static void own_triggers(struct page *page, const struct summary *summary, struct text table)
+{
+    const struct effect *effect = &summary->effect;
+    for (size_t i = 0; i < effect->trigger_count; i++) {
+        struct text trigger = effect->triggers[i], front = {trigger.bytes, table.size};
+        if (trigger.size < table.size + 2 || !text_equal(front, table) ||
+            front.bytes[table.size] != ':')
+            continue;
+        html(&page->out, "; has trigger <code>");
+        html_text(&page->out, text_behind(trigger, table.size + 2));
+        html(&page->out, "</code>");
+    }
+}
+
 static void bar(struct page *page, int64_t part, int64_t whole)
 {
     int64_t share = whole > 0 ? part * 100 / whole : 0;
@@ -78,20 +93,22 @@ static const char *depth_class(enum effect_via via, int depth)
     return via == VIA_CASCADE && depth > 1 ? "d2" : "d1";
 }
 
-static void table_row(struct page *page, const struct change_line *line, const struct hold *hold)
+static void table_row(struct page *page, const struct change_line *line,
+                      const struct summary *summary)
 {
     struct buffer *out = &page->out;
     struct text rows = number_words(page->arena, line->rows);
     html(out, "<tr class=\"%s\">\n<td class=\"num %s\"><b>%.*s</b> %s</td>\n",
-         depth_class(line->table->via, line->table->depth), deed_class(line->deed),
-         TEXT_ARGS(rows), deed_word(line->deed, DONE));
+         depth_class(line->table->via, line->table->depth), deed_class(line->deed), TEXT_ARGS(rows),
+         deed_word(line->deed, DONE));
     html(out, "<th scope=\"row\" class=\"name\">");
     if (line->table->via != VIA_TARGET)
         html(out, "<i aria-hidden=\"true\">↳</i>");
     html(out, "<code>");
     html_name(out, line->table->table);
     html(out, "</code><small>");
-    how_reached(page, line, hold);
+    how_reached(page, line, summary->hold);
+    own_triggers(page, summary, line->table->table);
     html(out, "</small></th>\n");
     share_cell(page, line);
     html(out, "</tr>\n");
@@ -103,11 +120,12 @@ static void tables(struct page *page, const struct summary *summary)
                      "</th><th scope=\"col\">Table, and how it is reached</th>"
                      "<th scope=\"col\">Part of the table</th></tr></thead>\n<tbody>\n");
     for (size_t i = 0; i < summary->line_count && i < LINES_MAX; i++)
-        table_row(page, &summary->lines[i], summary->hold);
+        table_row(page, &summary->lines[i], summary);
     html(&page->out, "</tbody>\n</table>\n");
     if (summary->line_count > LINES_MAX)
-        html(&page->out, "<p class=\"soft\">%ld more lines are not shown; the sums count them."
-                         "</p>\n",
+        html(&page->out,
+             "<p class=\"soft\">%ld more lines are not shown; the sums count them."
+             "</p>\n",
              (long)(summary->line_count - LINES_MAX));
 }
 
@@ -167,8 +185,9 @@ static void objects(struct page *page, const struct summary *summary)
         object_row(page, &effect->objects[i]);
     html(&page->out, "</tbody>\n</table>\n");
     if (effect->object_count > LINES_MAX)
-        html(&page->out, "<p class=\"soft\">%ld more objects are not shown; the sums count them."
-                         "</p>\n",
+        html(&page->out,
+             "<p class=\"soft\">%ld more objects are not shown; the sums count them."
+             "</p>\n",
              (long)(effect->object_count - LINES_MAX));
 }
 
@@ -190,8 +209,7 @@ static void locks(struct page *page, const struct effect *effect)
 static void far_from_estimate(struct page *page, const struct summary *summary)
 {
     struct text times = number_words(page->arena, (int64_t)summary->ratio);
-    struct text expected =
-        number_words(page->arena, (int64_t)summary->hold->estimate_rows);
+    struct text expected = number_words(page->arena, (int64_t)summary->hold->estimate_rows);
     struct text found = rows_words(page->arena, summary->lines[0].rows);
     html(&page->out, "<section aria-labelledby=\"far\">\n");
     page_notice_begin(page, NOTICE_BAD, ICON_WARNING, "note");
@@ -208,8 +226,8 @@ static void rehearsed(struct page *page, const struct summary *summary)
     const struct hold *hold = summary->hold;
     struct text when = clock_words(page->arena, hold->created);
     double milliseconds = (double)summary->effect.duration_us / 1000;
-    struct text took = arena_printf(page->arena, milliseconds < 10 ? "%.1f ms" : "%.0f ms",
-                                    milliseconds);
+    struct text took =
+        arena_printf(page->arena, milliseconds < 10 ? "%.1f ms" : "%.0f ms", milliseconds);
     html(&page->out, "<p class=\"soft\">Rehearsed at %.*s UTC in %.*s and rolled back.",
          TEXT_ARGS(when), TEXT_ARGS(took));
     if (hold->estimate_rows >= 0 && summary->ratio <= 0) {
@@ -241,8 +259,9 @@ static void notices(struct page *page, const struct effect *effect)
 {
     if (effect->notice_count == 0)
         return;
-    html(&page->out, "<details><summary>What the database said (%ld)</summary>\n"
-                     "<p class=\"soft\">An agent may have written it.</p>\n<ul>",
+    html(&page->out,
+         "<details><summary>What the database said (%ld)</summary>\n"
+         "<p class=\"soft\">An agent may have written it.</p>\n<ul>",
          (long)effect->notice_count);
     for (size_t i = 0; i < effect->notice_count; i++)
         html(&page->out, "<li><bdi>%.*s</bdi></li>", TEXT_ARGS(effect->notices[i]));
@@ -273,8 +292,8 @@ static void drift_row(struct page *page, const struct change_line *line,
     int64_t more = line->rows - before;
     struct text difference = number_words(page->arena, more < 0 ? -more : more);
     html(out, "<tr class=\"%s\">\n<td class=\"num %s\"><b>%.*s</b> %s</td>\n",
-         depth_class(line->table->via, line->table->depth),
-         more != 0 ? deed_class(line->deed) : "", TEXT_ARGS(now), deed_word(line->deed, DONE));
+         depth_class(line->table->via, line->table->depth), more != 0 ? deed_class(line->deed) : "",
+         TEXT_ARGS(now), deed_word(line->deed, DONE));
     html(out, "<th scope=\"row\" class=\"name\"><code>");
     html_name(out, line->table->table);
     html(out, "</code></th>\n<td class=\"share\">released: <b>%.*s</b><small>", TEXT_ARGS(then));
@@ -287,17 +306,15 @@ static void drift_row(struct page *page, const struct change_line *line,
 
 static void drift(struct page *page, const struct summary *summary)
 {
-    struct hold met = *summary->hold;
     struct summary found;
-    met.effect = summary->hold->outcome_effect;
-    summary_make(&found, page->arena, &met);
-    if (found.effect.bound == EFFECT_UNKNOWN)
+    if (!summary_of_run(&found, page->arena, summary->hold))
         return;
     struct text words = effect_difference(page->arena, &summary->effect, &found.effect);
-    html(&page->out, "<section aria-labelledby=\"drift\">\n<h2 id=\"drift\">Released, and met</h2>\n"
-                     "<table class=\"effect\">\n<thead><tr><th scope=\"col\" class=\"num\">When it "
-                     "ran</th><th scope=\"col\">Table</th><th scope=\"col\">Released</th></tr>"
-                     "</thead>\n<tbody>\n");
+    html(&page->out,
+         "<section aria-labelledby=\"drift\">\n<h2 id=\"drift\">Released, and met</h2>\n"
+         "<table class=\"effect\">\n<thead><tr><th scope=\"col\" class=\"num\">When it "
+         "ran</th><th scope=\"col\">Table</th><th scope=\"col\">Released</th></tr>"
+         "</thead>\n<tbody>\n");
     for (size_t i = 0; i < found.line_count && i < LINES_MAX; i++)
         drift_row(page, &found.lines[i], &summary->effect);
     html(&page->out, "</tbody>\n</table>\n<p class=\"soft\">%.*s</p>\n</section>\n",
@@ -329,8 +346,7 @@ void part_effect(struct page *page, const struct summary *summary)
         not_rehearsed(page, summary);
         return;
     }
-    if (summary->hold->state == HOLD_DRIFTED && summary->hold->outcome_effect.size > 0)
-        drift(page, summary);
+    drift(page, summary);
     if (summary->ratio > 0 && summary->line_count > 0)
         far_from_estimate(page, summary);
     html(&page->out, "<section aria-labelledby=\"effect\">\n<h2 id=\"effect\">What it does</h2>\n");
@@ -350,8 +366,9 @@ static void residue(struct page *page, const struct effect_residue *residue)
     struct buffer *out = &page->out;
     struct text by = number_words(page->arena, residue->by);
     if (text_is(residue->what, "sequence"))
-        html(out, "<li>Sequence <code>%.*s</code> has moved on by %.*s. That stays, also if you "
-                  "refuse.</li>",
+        html(out,
+             "<li>Sequence <code>%.*s</code> has moved on by %.*s. That stays, also if you "
+             "refuse.</li>",
              TEXT_ARGS(residue->name), TEXT_ARGS(by));
     else if (text_is(residue->what, "lastval"))
         html(out, "<li>What <code>lastval()</code> gives in the agent’s session is another value "

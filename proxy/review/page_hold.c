@@ -35,11 +35,15 @@ static void crumb(struct page *page, const struct hold *hold)
 
 /* --- parts of the sheet ----------------------------------------------------------------------- */
 
-static void head(struct page *page, const struct summary *summary)
+/* Of a drifted hold the headline is what was met, not what was released. */
+static void head(struct page *page, const struct summary *shown)
 {
-    const struct hold *hold = summary->hold;
+    const struct hold *hold = shown->hold;
     struct buffer *out = &page->out;
-    html(out, "<header class=\"head\" data-part=\"head\">\n<p class=\"kick\"><span class=\"tag %.*s\">",
+    struct summary met;
+    const struct summary *summary = summary_of_run(&met, page->arena, hold) ? &met : shown;
+    html(out,
+         "<header class=\"head\" data-part=\"head\">\n<p class=\"kick\"><span class=\"tag %.*s\">",
          TEXT_ARGS(hold->verb));
     for (size_t i = 0; i < hold->verb.size; i++) {
         char letter[2] = {hold->verb.bytes[i], '\0'};
@@ -61,8 +65,9 @@ static void others(struct page *page, const struct hold *hold)
     struct buffer *out = &page->out;
     if (request->hold_count < 2)
         return;
-    html(out, "<section class=\"stack\" aria-labelledby=\"oth\">\n<h2 id=\"oth\">Also on hold for "
-              "%.*s</h2>\n<ul class=\"others\">\n",
+    html(out,
+         "<section class=\"stack\" aria-labelledby=\"oth\">\n<h2 id=\"oth\">Also on hold for "
+         "%.*s</h2>\n<ul class=\"others\">\n",
          TEXT_ARGS(hold->agent));
     for (size_t i = 1; i < request->hold_count; i++) {
         struct summary other;
@@ -158,8 +163,7 @@ bool hold_page_fails(struct exchange *exchange)
 
 void hold_page_ask(struct exchange *exchange, void (*answered)(struct exchange *exchange))
 {
-    if (exchange->server->store == NULL ||
-        !number_parse(exchange->argument, &exchange->hold.id)) {
+    if (exchange->server->store == NULL || !number_parse(exchange->argument, &exchange->hold.id)) {
         exchange_fail(exchange, 404, "not_found", "There is no such hold.");
         return;
     }

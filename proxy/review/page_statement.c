@@ -13,8 +13,8 @@
 enum { OPEN_LINES = 30, LONG_VALUE = 32 };
 
 static const char *const piece_classes[] = {
-    [PIECE_PLAIN] = NULL,  [PIECE_KEYWORD] = "k",   [PIECE_STRING] = "s",
-    [PIECE_NUMBER] = "n",  [PIECE_PARAMETER] = "p",
+    [PIECE_PLAIN] = NULL, [PIECE_KEYWORD] = "k",   [PIECE_STRING] = "s",
+    [PIECE_NUMBER] = "n", [PIECE_PARAMETER] = "p",
 };
 
 static void piece(struct buffer *out, const struct piece *piece)
@@ -55,14 +55,64 @@ static void statement_text(struct page *page, struct text statement)
         bool breaks = pieces.items[i].break_indent >= 0;
         line += breaks;
         if (breaks && line == OPEN_LINES + 1)
-            html(out, "</code></pre>\n<details><summary>%ld more lines of %ld</summary>"
-                      "<pre><code>",
+            html(out,
+                 "</code></pre>\n<details><summary>%ld more lines of %ld</summary>"
+                 "<pre><code>",
                  (long)(lines - OPEN_LINES), (long)lines);
         else if (breaks)
             new_line(out, pieces.items[i].break_indent);
         piece(out, &pieces.items[i]);
     }
     html(out, lines > OPEN_LINES ? "</code></pre></details>\n" : "</code></pre>\n");
+}
+
+/* Its line breaks are lines; everything else in it is shown as what it is. */
+static void lines(struct buffer *out, struct text text)
+{
+    size_t start = 0;
+    for (size_t at = 0; at <= text.size; at++) {
+        if (at < text.size && text.bytes[at] != '\n')
+            continue;
+        html_text(out, (struct text){text.bytes + start, at - start});
+        if (at < text.size)
+            html(out, "\n");
+        start = at + 1;
+    }
+}
+
+/* The data of a COPY: nobody can say what it does without having seen it. */
+static void copy_data(struct page *page, const struct hold *hold)
+{
+    struct buffer *out = &page->out;
+    struct text head = hold->copy_head, rest = TEXT("");
+    if (hold->copy_sha256.size == 0)
+        return;
+    struct text bytes = number_words(page->arena, hold->copy_bytes);
+    struct text shown = number_words(page->arena, (int64_t)head.size);
+    html(out,
+         "<section aria-labelledby=\"data\">\n<h2 id=\"data\">The data it loads</h2>\n"
+         "<p class=\"soft\">%.*s bytes",
+         TEXT_ARGS(bytes));
+    if ((int64_t)head.size < hold->copy_bytes)
+        html(out, ", of which <strong>only the first %.*s can be shown</strong>", TEXT_ARGS(shown));
+    html(out, ". An agent has written them.</p>\n");
+    size_t line = 0;
+    for (size_t at = 0; at < head.size && rest.size == 0; at++)
+        if (head.bytes[at] == '\n' && ++line == OPEN_LINES) {
+            rest = text_behind(head, at + 1);
+            head.size = at;
+        }
+    html(out, "<pre><code>");
+    lines(out, head);
+    html(out, "</code></pre>\n");
+    if (rest.size > 0) {
+        html(out, "<details><summary>The lines behind these %ld</summary><pre><code>",
+             (long)OPEN_LINES);
+        lines(out, rest);
+        html(out, "</code></pre></details>\n");
+    }
+    html(out, "<p class=\"soft\">SHA-256 <code>%.*s</code></p>\n</section>\n",
+         TEXT_ARGS(hold->copy_sha256));
 }
 
 static void value_row(struct page *page, size_t number, const struct hold_value *value)
@@ -105,20 +155,6 @@ static void settings(struct page *page, const struct hold *hold)
     html(&page->out, "</code></pre></details>\n");
 }
 
-/* Its line breaks are lines; everything else in it is shown as what it is. */
-static void lines(struct buffer *out, struct text text)
-{
-    size_t start = 0;
-    for (size_t at = 0; at <= text.size; at++) {
-        if (at < text.size && text.bytes[at] != '\n')
-            continue;
-        html_text(out, (struct text){text.bytes + start, at - start});
-        if (at < text.size)
-            html(out, "\n");
-        start = at + 1;
-    }
-}
-
 static void plan(struct page *page, struct text text)
 {
     struct buffer *out = &page->out;
@@ -145,4 +181,5 @@ void part_statement(struct page *page, const struct hold *hold)
     settings(page, hold);
     plan(page, hold->plan);
     html(out, "</section>\n");
+    copy_data(page, hold);
 }

@@ -201,6 +201,17 @@ void summary_make(struct summary *summary, struct arena *arena, const struct hol
                      summary->totals[DEED_DROP] > 0 || summary->totals[DEED_EMPTY] > 0;
 }
 
+bool summary_of_run(struct summary *summary, struct arena *arena, const struct hold *hold)
+{
+    struct hold *met = arena_array(arena, 1, sizeof *met);
+    if (hold->state != HOLD_DRIFTED || hold->outcome_effect.size == 0)
+        return false;
+    *met = *hold;
+    met->effect = hold->outcome_effect;
+    summary_make(summary, arena, met);
+    return summary->effect.bound != EFFECT_UNKNOWN;
+}
+
 /* --- the headline ----------------------------------------------------------------------------- */
 
 static bool is_unknown(const struct summary *summary)

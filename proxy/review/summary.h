@@ -63,6 +63,9 @@ struct summary {
 /* Texts live in `arena` or belong to the hold. */
 void summary_make(struct summary *summary, struct arena *arena, const struct hold *hold);
 
+/* The same of what the run of a drifted hold met; false if that is not known. */
+MUST_USE bool summary_of_run(struct summary *summary, struct arena *arena, const struct hold *hold);
+
 /* The headline as text: "Deletes 42 rows of shop.orders". */
 struct text summary_headline(const struct summary *summary, struct arena *arena);
 

@@ -36,7 +36,8 @@ const char measure_snapshot_sql[] =
     "n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_schema', "
     "'pg_toast']::pg_catalog.name[])), "
     "'triggers', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array("
-    "t.tgrelid::pg_catalog.int8, pg_catalog.format('%I.%I', n.nspname, c.relname), t.tgname, "
+    "t.tgrelid::pg_catalog.int8, pg_catalog.format('%I.%I', n.nspname, c.relname), "
+    "pg_catalog.format('%I, %I.%I() in %s', t.tgname, s.nspname, p.proname, g.lanname), "
     "t.tgtype::pg_catalog.int4) ORDER BY n.nspname, c.relname, t.tgname) "
     "FROM (SELECT DISTINCT l.relation FROM pg_catalog.pg_locks l WHERE l.pid "
     "OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.locktype OPERATOR(pg_catalog.=) "
@@ -44,6 +45,9 @@ const char measure_snapshot_sql[] =
     "JOIN pg_catalog.pg_trigger t ON t.tgrelid OPERATOR(pg_catalog.=) locked.relation "
     "JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) t.tgrelid "
     "JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace "
+    "JOIN pg_catalog.pg_proc p ON p.oid OPERATOR(pg_catalog.=) t.tgfoid "
+    "JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) p.pronamespace "
+    "JOIN pg_catalog.pg_language g ON g.oid OPERATOR(pg_catalog.=) p.prolang "
     "WHERE NOT t.tgisinternal AND t.tgenabled OPERATOR(pg_catalog.=) ANY "
     "(ARRAY['O', 'A']::pg_catalog.\"char\"[])))::pg_catalog.text";
 

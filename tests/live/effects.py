@@ -273,9 +273,9 @@ def test_triggers_are_part_of_the_effect():
 
 
 def test_triggers_are_told():
-    for sql, triggers in [("UPDATE e.audited SET n = 3 WHERE id = 90", ["e.audited: note", "e.audited: touch"]),
-                          ("DELETE FROM e.audited WHERE id = 90", ["e.audited: note"]),
-                          ("UPDATE e.pairs SET n = 3 WHERE id = 90", ["e.pairs: pair", "e.twice: again"])]:
+    for sql, triggers in [("UPDATE e.audited SET n = 3 WHERE id = 90", ["e.audited: note, e.note() in plpgsql", "e.audited: touch, e.touch() in plpgsql"]),
+                          ("DELETE FROM e.audited WHERE id = 90", ["e.audited: note, e.note() in plpgsql"]),
+                          ("UPDATE e.pairs SET n = 3 WHERE id = 90", ["e.pairs: pair, e.pair() in plpgsql", "e.twice: again, e.again() in plpgsql"])]:
         sender, hold = send(sql)
         equal(sorted(hold["effect"]["triggers"]), triggers, sql)
         vias = {t["table"]: t["via"] for t in hold["effect"]["tables"]}

@@ -93,7 +93,7 @@ class Browser:
             lambda _: condition(), f"not within {WAIT_SECONDS} s: {what}")
 
     def wait_text(self, words, selector="body"):
-        self.wait(lambda: words in self.text(selector), f"{words!r} in {selector}; there is {self.text(selector)!r}")
+        self.wait(lambda: words in self.text(selector), f"{words!r} in {selector}")
 
     def connected(self):
         """Does the page listen for changes?"""

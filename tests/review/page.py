@@ -3,6 +3,7 @@
 With PGWICKET_SHOTS each page is photographed into that folder, wide and narrow, light and dark.
 """
 import http.client
+import io
 import os
 import re
 import sys
@@ -44,6 +45,8 @@ POLICY = """
       - hold: [insert, update, delete]
         on: ["shop.*"]
         max_rows: 5000
+      - hold: [drop]
+        on: ["shop.*"]
 """
 
 TWO_PEOPLE = CONFIGURATION.replace("alice: {secret: $approver_secret}",
@@ -96,8 +99,8 @@ def cpu_seconds():
 def hidden(browser, number, form="release"):
     """The fields that the form of a hold carries."""
     browser.open(f"/holds/{number}")
-    fields = browser.all(f"form[action='/holds/{number}/{form}'] input[type=hidden]")
-    return {field.get_attribute("name"): field.get_attribute("value") for field in fields}
+    return browser.run("return Object.fromEntries([...document.querySelectorAll(arguments[0])].map(f => [f.name, f.value]))",
+                       f"form[action='/holds/{number}/{form}'] input[type=hidden]")
 
 
 # --- the way of one hold ---
@@ -150,6 +153,50 @@ def test_a_refusal_reaches_the_agent_with_its_reason():
     equal(error.pgcode, "55PW2")
     check("Ask support: ticket 12 & <b>more</b>" in error.diag.message_primary, error.diag.message_primary)
     check("<b>more</b>" in alice.text(".notice"), alice.text(".notice"))
+
+
+def rehearsed(sql, shots, *words, data=None):
+    """Sends it; the page of its hold has these words, and is photographed. Then it is refused."""
+    connection = running.connect()
+    sender = CopySender(connection, sql, data) if data else Sender(connection, sql)
+    hold = eventually(lambda: next(iter(running.holds("pending")), None) or sender.error, sql)
+    check(sender.error is None, f"{sql}: {sender.error}")
+    alice.open(f"/holds/{hold['id']}")
+    found = alice.text()
+    alice.shots_of(shots)
+    running.command("refuse", hold["id"], "--reason", "only looked at")
+    sender.result()
+    connection.close()
+    for word in words:
+        check(word in found, f"{word}: {found}")
+
+
+class CopySender(Sender):
+    def __init__(self, connection, sql, data):
+        self.data = data
+        super().__init__(connection, sql)
+
+    def run(self):
+        try:
+            self.connection.cursor().copy_expert(self.sql, io.StringIO(self.data))
+        except psycopg2.Error as error:
+            self.error = error
+
+
+def test_what_was_rehearsed_is_shown():
+    """Effects as the database gave them, not written by hand: of a cascade with a trigger, of COPY, of DROP."""
+    rehearsed("DELETE FROM orders WHERE id IN (50, 51, 52)", "real-cascade", "Deletes 3 rows of shop.orders",
+              "order_items_order_id_fkey ON DELETE CASCADE", "has trigger orders_audit, shop.log_order() in plpgsql",
+              "Inserts 3 rows into shop.audit_log")
+    rehearsed("COPY order_items (order_id, product_id, qty, unit_price) FROM STDIN", "real-copy",
+              "Inserts 40 rows into shop.order_items", "The data it loads", "An agent has written them",
+              "60TAB1TAB1TAB1.5", "The lines behind these 30",
+              data="".join(f"60\t{1 + i % 9}\t1\t1.5\n" for i in range(40)))
+    database.ask("CREATE TABLE shop.scratch (id int PRIMARY KEY, note text); INSERT INTO shop.scratch "
+                 "SELECT g, 'note' FROM generate_series(1, 50) g; CREATE VIEW shop.scratch_notes AS SELECT note FROM shop.scratch; "
+                 "ALTER TABLE shop.scratch OWNER TO agent; ALTER VIEW shop.scratch_notes OWNER TO agent; ANALYZE shop.scratch")
+    rehearsed("DROP TABLE scratch CASCADE", "real-drop", "Drops table shop.scratch with 50 rows", "50 rows lost",
+              "shop.scratch_notes", "CASCADE: by")
 
 
 def test_everything_works_without_a_script():
