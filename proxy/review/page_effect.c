@@ -234,7 +234,9 @@ static void rehearsed(struct page *page, const struct summary *summary)
         struct text rows = rows_words(page->arena, (int64_t)hold->estimate_rows);
         html(&page->out, " The planner expected %.*s.", TEXT_ARGS(rows));
     }
-    if (summary->effect.bound == EFFECT_BY_COUNTS && summary->effect.object_count == 0)
+    if (hold->copy_sha256.size > 0)
+        html(&page->out, " Bound by counts, and to the very data that is shown below.");
+    else if (summary->effect.bound == EFFECT_BY_COUNTS && summary->effect.object_count == 0)
         html(&page->out, "%s",
              summary->effect.fingerprint.size > 0
                  ? " The release is good for these rows, and of those that change with them for as "
