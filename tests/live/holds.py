@@ -217,11 +217,12 @@ def test_a_write_over_its_limit_is_held_and_then_runs_in_such_a_transaction():
     order, count = database.ask("SELECT order_id, count(*) FROM shop.order_items GROUP BY 1 HAVING count(*) > 1 ORDER BY 1 LIMIT 1")[0]
     sql = f"UPDATE shop.order_items SET qty = qty + 1000 WHERE order_id = {order}"
     changed = f"SELECT count(*) FROM shop.order_items WHERE order_id = {order} AND qty > 1000"
+    other = database.value(f"SELECT min(id) FROM shop.order_items WHERE order_id <> {order}")
 
     def begin(connection):
         cursor = connection.cursor()
         cursor.execute("UPDATE shop.orders SET notes = 'before the limit' WHERE id = 2999")
-        cursor.execute("UPDATE shop.order_items SET qty = qty + 1 WHERE id = 1")
+        cursor.execute(f"UPDATE shop.order_items SET qty = qty + 1 WHERE id = {other}")
         equal(cursor.rowcount, 1, "within its limit")
         return Sender(connection, sql).result(10)
     with closing(running.connect(autocommit=False)) as connection:
