@@ -289,7 +289,8 @@ void walk_type(struct walk *walk, TypeName *name)
 
 uint32_t walk_type_oid(struct walk *walk, TypeName *name)
 {
-    const struct type *type = walk->context->catalog != NULL ? element_of_name(walk, name) : NULL;
+    const struct type *type =
+        name != NULL && walk->context->catalog != NULL ? element_of_name(walk, name) : NULL;
     return type != NULL ? type->oid : TYPE_UNSURE;
 }
 

@@ -227,6 +227,8 @@ Test(function, sees_what_a_type_runs)
         {"SELECT 'x'::shop.nope", "call shop.nope!"},
         {"SELECT 1 FROM jsonb_to_record('{}') AS x(a shop.evil)", "call shop.dom_ok"},
         {"SELECT 1 FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS v shop.evil)", "call shop.dom_ok"},
+        {"SELECT 1 FROM XMLTABLE('/a' PASSING '<a/>' COLUMNS n FOR ORDINALITY, v shop.evil)",
+         "call shop.dom_ok"},
         {"SELECT jsonb_populate_record(NULL::shop.checked, '{}')", "call shop.dom_ok"},
         {"SELECT 5::regclass", "call pg_catalog.regclass"},
         {"SELECT regclass('x')", "call pg_catalog.regclass"},
