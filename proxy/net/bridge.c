@@ -213,6 +213,21 @@ static void on_hold_answer(struct hold_request *request)
     free(address);
 }
 
+static bool port_is_approver(void *context, struct text name, struct text policy)
+{
+    const struct conn *conn = context;
+    struct configuration *configuration = server_configuration(conn->shared);
+    bool found = false;
+    for (size_t i = 0; i < configuration->approver_count && !found; i++) {
+        const struct approver *approver = &configuration->approvers[i];
+        const struct hold hold = {.policy = policy};
+        found = text_equal(approver->name, name) &&
+                hold_visible(&hold, approver->policies, approver->policy_count);
+    }
+    configuration_release(configuration);
+    return found;
+}
+
 static bool port_post_hold(void *context, struct hold_request *request)
 {
     struct conn *conn = context;
@@ -283,6 +298,7 @@ static const struct session_port port_functions = {
     .refresh_catalog = port_refresh_catalog,
     .audit = port_audit,
     .cancel_server = port_cancel_server,
+    .is_approver = port_is_approver,
     .post_hold = port_post_hold,
     .watch_hold = port_watch_hold,
     .begin_waiting = port_begin_waiting,

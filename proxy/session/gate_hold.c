@@ -389,6 +389,13 @@ static void run(struct session *s)
     send_flush(s);
 }
 
+static void give_back(struct session *s, const struct error_text *error)
+{
+    hold_post_and_forget(s, hold_finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
+    gate_fail_with(s, error);
+    gate_show_error(s);
+}
+
 static void claimed(struct session *s, const struct hold_request *request)
 {
     if (request->answer == HOLD_WRONG_STATE && request->hold_count == 1) {
@@ -407,13 +414,20 @@ static void claimed(struct session *s, const struct hold_request *request)
     }
     struct portal *portal = s->gate.portal;
     portal_judge_again(s, portal);
-    if (portal->judged->judgement.verdict != VERDICT_REJECT) {
+    if (portal->judged->judgement.verdict == VERDICT_REJECT) {
+        give_back(s, &portal->judged->judgement.error);
+    } else if (!held_is_still_released(s, s->gate.hold)) {
+        struct error_text error = {
+            .sqlstate = "42501",
+            .message = arena_printf(&s->gate.arena,
+                                    "pgwicket: hold %lld was released by somebody who may not do so any more; "
+                                    "nothing was run",
+                                    (long long)s->gate.hold->id),
+            .hint = TEXT("Stop and report it: approvers or rules have changed since.")};
+        give_back(s, &error);
+    } else {
         run(s);
-        return;
     }
-    hold_post_and_forget(s, hold_finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
-    gate_fail_with(s, &portal->judged->judgement.error);
-    gate_show_error(s);
 }
 
 void hold_abort_run(struct session *s)

@@ -209,6 +209,22 @@ static void describe_rules(struct arena *arena, const struct decision *decision,
     buffer_release(&approvers);
 }
 
+/* Whoever released it may have been removed since, or the rules may ask for others now. */
+bool held_is_still_released(struct session *s, const struct hold *hold)
+{
+    const struct portal *portal = s->gate.portal;
+    const struct policy *policy = portal->judged->view.policy;
+    struct hold now = {.agent = hold->agent};
+    int64_t count = 0;
+    if (portal->decision == NULL || portal->decision->verdict != VERDICT_HOLD || policy == NULL)
+        return true;
+    describe_rules(&s->gate.arena, portal->decision, &now);
+    for (size_t i = 0; i < hold->approval_count; i++)
+        count += hold_approver_may(&now, hold->approvals[i].by, NULL, 0) &&
+                 s->port.is_approver(s->port.context, hold->approvals[i].by, policy->name);
+    return count >= now.quorum;
+}
+
 static void describe_settings(struct session *s, struct arena *arena, struct hold *hold)
 {
     static const char *const names[HOLD_SETTING_COUNT] = {

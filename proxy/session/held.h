@@ -14,4 +14,7 @@ MUST_USE bool held_possible(struct arena *arena, const struct shape *shape, cons
  * `error`, in the gate's arena, if it cannot be shown (too large, a value that cannot be printed). */
 struct hold *held_describe(struct session *s, struct arena *arena, struct error_text *error);
 
+/* Would those who released it do so under the policy and the approvers of now? For a hold that is claimed. */
+bool held_is_still_released(struct session *s, const struct hold *hold);
+
 #endif

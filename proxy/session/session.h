@@ -80,6 +80,9 @@ struct session_port {
     /* Sends a CancelRequest upstream; session_cancel_done follows when the server has taken it. */
     void (*cancel_server)(void *context);
 
+    /* By the configuration of now: does this name belong to an approver of this policy? */
+    bool (*is_approver)(void *context, struct text name, struct text policy);
+
     /* session_hold_answer follows. False: there is no store. */
     bool (*post_hold)(void *context, struct hold_request *request);
 

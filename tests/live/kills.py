@@ -326,7 +326,7 @@ class Lane:
             return None
 
     def holds_of(self, name):
-        answer = eventually(lambda: self.api("holds"), "the review listener answers")
+        answer = eventually(lambda: self.api("holds"), "the review listener answers", 60)
         return [h for h in answer["holds"] if f"'{name}'" in h["statement"]]
 
     def approver(self, name, seen):

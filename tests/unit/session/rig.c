@@ -85,6 +85,15 @@ static bool audit(void *context, const struct audit_record *record)
 
 static void cancel_server(void *context) { ((struct rig *)context)->cancels++; }
 
+static bool is_approver(void *context, struct text name, struct text policy)
+{
+    (void)context;
+    (void)policy;
+    return text_is(name, "alice");
+}
+
+static const struct hold_approval approval = {.by = {"alice", 5}};
+
 static bool post_hold(void *context, struct hold_request *request)
 {
     struct rig *rig = context;
@@ -95,6 +104,8 @@ static bool post_hold(void *context, struct hold_request *request)
     if (request->operation == HOLD_OP_CREATE) {
         rig->hold = hold_copy(&rig->arena, request->hold);
         rig->hold->id = 17;
+        rig->hold->approvals = &approval;
+        rig->hold->approval_count = 1;
     }
     return true;
 }
@@ -203,7 +214,7 @@ void rig_begin(struct rig *rig)
         .to_client = to_client, .to_server = to_server, .close = close_session, .now = now,
         .monotonic_us = monotonic, .set_timer = set_timer, .view = view, .release_view = release_view,
         .refresh_catalog = refresh_catalog, .audit = audit, .cancel_server = cancel_server,
-        .post_hold = post_hold, .watch_hold = watch_hold, .begin_waiting = begin_waiting,
+        .is_approver = is_approver, .post_hold = post_hold, .watch_hold = watch_hold, .begin_waiting = begin_waiting,
         .end_waiting = end_waiting,
         .begin_rehearsal = begin_rehearsal,
         .measured = measured,
