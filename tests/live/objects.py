@@ -24,11 +24,34 @@ POLICY = """
       - hold: [create]
         on: [o2.*]
         unrehearsed: hold
+      - allow: [select]
+        on: [v.*]
+      - hold: [call]
+        on: [v.bump, v.proc]
+        rehearse: true
+        max_effect: 3
+      - hold: [call]
+        on: [v.fail]
+        rehearse: true
+      - hold: [call]
+        on: [v.slow]
+        unrehearsed: hold
       - hold: [listen]
         on: [channel:jobs]
         unrehearsed: hold
 """
 SCHEMA = """
+CREATE SCHEMA v;
+CREATE TABLE v.bumped (n int);
+CREATE FUNCTION v.bump(n int) RETURNS int LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO v.bumped SELECT generate_series(1, n); RETURN n; END $$;
+CREATE PROCEDURE v.proc(n int) LANGUAGE plpgsql AS $$ BEGIN INSERT INTO v.bumped SELECT generate_series(1, n); END $$;
+CREATE FUNCTION v.fail() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'no luck'; END $$;
+CREATE SEQUENCE v.witness;
+CREATE FUNCTION v.slow() RETURNS bigint LANGUAGE sql AS $$ SELECT nextval('v.witness') $$;
+GRANT USAGE ON SCHEMA v TO agent;
+GRANT ALL ON ALL TABLES IN SCHEMA v TO agent;
+GRANT ALL ON ALL SEQUENCES IN SCHEMA v TO agent;
 CREATE SCHEMA o AUTHORIZATION agent;
 SET ROLE agent;
 CREATE TABLE o.parent (id serial PRIMARY KEY, name text NOT NULL UNIQUE, n int DEFAULT 0);
@@ -192,6 +215,32 @@ def test_what_cascade_reaches_is_judged():
         text = refused(sql)
         check(told in text and "is not allowed" in text, f"{sql}: {text}")
     equal(database.value(count), before, "nothing went")
+
+
+def test_code_is_rehearsed_where_the_rule_vouches_for_it():
+    count = "SELECT count(*) FROM v.bumped"
+    for sql in ("SELECT v.bump(2)", "CALL v.proc(2)"):
+        before = database.value(count)
+        sender, hold = send(sql)
+        equal([(t["table"], t["inserted"]) for t in hold["effect"]["tables"]], [("v.bumped", 2)], sql)
+        equal(database.value(count), before, sql)
+        release(hold)
+        check(sender.result().error is None, f"{sql}: {sender.error}")
+        equal(database.value(count), before + 2, sql)
+        with closing(running.connect()) as connection:
+            error = Sender(connection, sql.replace("2", "4")).result().error
+        check(error is not None and error.pgcode == "54000" and "more than 3 rows in all tables" in str(error), f"{sql}: {error}")
+    sender, hold = send("SELECT v.bump(1), v.slow()")
+    check(not hold["effect"]["known"], "not all of it is vouched for")
+    equal(database.value("SELECT is_called FROM v.witness"), False)
+    refuse(sender, hold)
+
+
+def test_an_error_of_such_a_rehearsal_is_for_the_approver():
+    sender, hold = send("SELECT v.fail()")
+    check(not hold["effect"]["known"] and "the rehearsal failed: no luck" in hold["effect"]["why"], hold["effect"])
+    refuse(sender, hold)
+    check("luck" not in str(sender.error), str(sender.error))
 
 
 def test_a_listen_is_not_rehearsed_and_listens_once_it_is_released():
