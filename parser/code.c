@@ -3,8 +3,9 @@
  *
  * PL/pgSQL reads its text with the scanner of SQL, so the tokens are the server's own. A body is clear if
  * every place where a statement may begin has a word of a known one, or what can only be a value; so DDL,
- * COPY, DO and what later versions bring are unclear, and so is EXECUTE of anything but a constant, which
- * is read like the body itself.
+ * COPY, DO and what later versions bring are unclear, and so are what sets something for longer than the
+ * transaction or defers constraints again, and EXECUTE of anything but a constant, which is read like the
+ * body itself.
  */
 #include "parser/code.h"
 
@@ -110,7 +111,7 @@ static bool begins_known_statement(const struct token *token)
         "open", "close", "null", "atomic",
         /* SQL */
         "select", "insert", "update", "delete", "merge", "with", "values", "table", "truncate",
-        "execute", "call", "fetch", "move", "lock", "notify", "set", "reset"};
+        "execute", "call", "fetch", "move", "lock", "notify"};
     return is_one_of(token, words, ARRAY_SIZE(words));
 }
 
@@ -157,6 +158,22 @@ static bool is_understood(struct arena *arena, const struct token *token, const 
            (!token_is_reserved(token) && goes_on_as_value(arena, next)) || is_call(token, next);
 }
 
+/* SET CONSTRAINTS … DEFERRED would put what is still to fire behind every measuring. */
+static bool ends_immediate(const struct reader *reader)
+{
+    size_t end = reader->at;
+    while (token_at(reader, end)->kind != ';' && token_at(reader, end)->kind != TOKEN_END)
+        end++;
+    return is_word(token_at(reader, end - 1), "immediate");
+}
+
+static bool sets_for_transaction(const struct reader *reader)
+{
+    const struct token *next = token_at(reader, reader->at + 1);
+    return is_word(token_at(reader, reader->at), "set") &&
+           (is_word(next, "local") || (is_word(next, "constraints") && ends_immediate(reader)));
+}
+
 static bool begins_declarations(struct arena *arena, const struct token *token, const struct token *next)
 {
     return is_word(token, "declare") && !goes_on_as_value(arena, next);
@@ -176,8 +193,12 @@ static const char *why_unclear(struct reader *reader, int depth)
         reader->declaring = !is_word(token, "begin");
         return reader->procedural && depth == 0 ? NULL : "declares a cursor";
     }
-    if (is_understood(reader->arena, token, next))
+    if (is_understood(reader->arena, token, next) || sets_for_transaction(reader))
         return NULL;
+    if (is_word(token, "set") && is_word(next, "constraints"))
+        return "defers constraints, so that what they run comes after all measuring";
+    if (is_word(token, "set") || is_word(token, "reset"))
+        return "sets something for longer than the transaction";
     return arena_printf(reader->arena, "has a statement that begins with %s, which is not looked into",
                         token->string)
         .bytes;
@@ -202,15 +223,33 @@ static bool is_written(const struct reader *reader)
            (is_word(before, "from") && at >= 2 && is_word(token_at(reader, at - 2), "delete"));
 }
 
+/* set_config(…, …, true) of PostgreSQL ends with the transaction. */
+static bool sets_locally(const struct reader *reader)
+{
+    size_t at = reader->at + 1, depth = 0;
+    if (strcmp(token_at(reader, reader->at)->string, "set_config") != 0)
+        return false;
+    for (; token_at(reader, at)->kind != TOKEN_END; at++) {
+        if (token_at(reader, at)->kind == '(')
+            depth++;
+        else if (token_at(reader, at)->kind == ')' && --depth == 0)
+            break;
+    }
+    return token_at(reader, at)->kind == ')' && is_word(token_at(reader, at - 1), "true") &&
+           token_at(reader, at - 2)->kind == ',';
+}
+
 static void add_name(struct reader *reader, bool truncating)
 {
+    bool called = token_at(reader, reader->at + 1)->kind == '(';
     const struct token *token = token_at(reader, reader->at);
     struct code_name *name =
         arena_push(reader->arena, (void **)&reader->names, &reader->count, &reader->capacity,
                    sizeof *name);
     *name = (struct code_name){
         .name = arena_text(reader->arena, text_from(token->string)),
-        .called = token_at(reader, reader->at + 1)->kind == '(',
+        .called = called,
+        .is_local = called && sets_locally(reader),
         .written = truncating || is_written(reader),
     };
     if (reader->at >= 2 && follows_dot(reader) && could_be_name(token_at(reader, reader->at - 2)))

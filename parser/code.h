@@ -11,6 +11,7 @@ struct code_name {
     struct text schema; /* what stands before its dot: a schema, a table, a variable; empty: nothing */
     struct text name;   /* folded */
     bool called;        /* a parenthesis follows */
+    bool is_local;          /* … to set_config(), for the transaction only */
     bool is_operator;
     bool written;       /* where a table stands that is written or changed */
 };

@@ -158,8 +158,9 @@ static void add_functions(struct search *search, size_t from, const struct code_
     for (size_t at = first_named(&search->functions, name->name);
          is_named(&search->functions, at, name->name); at++) {
         const struct function *function = &reading->functions[search->functions.items[at].index];
-        bool used = name->called || (is_user_function(reading, function->oid) &&
-                                     takes_a_row(reading, function));
+        bool own = is_user_function(reading, function->oid);
+        bool used = own ? name->called || takes_a_row(reading, function)
+                        : name->called && !name->is_local;
         if (used && (!in_schema || text_equal(function->schema, name->schema)))
             add_runs(reading, from, function_node(reading, function->oid));
     }

@@ -149,6 +149,26 @@ static void add_runs_of_parent(struct reading *reading, const struct relation_dr
                  node_of_draft(reading, draft, USE_DELETE));
 }
 
+/* What is counted leaves it out. The views of information_schema take no rows. */
+static bool is_system_catalog(const struct relation *relation)
+{
+    return text_is(relation->schema, "pg_catalog") ||
+           (text_is(relation->schema, "information_schema") && relation->kind == 'r');
+}
+
+static void judge_relation(struct reading *reading, const struct relation_draft *draft)
+{
+    const struct relation *relation = &draft->relation;
+    if (relation->kind == 'f')
+        add_reason(reading, node_of_draft(reading, draft, USE_READ),
+                   arena_printf(reading->arena, "%.*s.%.*s is a foreign table",
+                                TEXT_ARGS(relation->schema), TEXT_ARGS(relation->name)));
+    for (enum relation_use use = USE_DELETE; is_system_catalog(relation) && use < USE_COUNT; use++)
+        add_reason(reading, node_of_draft(reading, draft, use),
+                   arena_printf(reading->arena, "%.*s is written, and changes of it are not shown",
+                                TEXT_ARGS(relation->name)));
+}
+
 static void add_runs_of_relation(struct reading *reading, const struct relation_draft *draft)
 {
     const struct relation *relation = &draft->relation;
@@ -167,9 +187,7 @@ static void add_runs_of_relation(struct reading *reading, const struct relation_
     for (size_t i = 0; i < relation->column_count; i++)
         add_runs(reading, node_of_draft(reading, draft, USE_STORE),
                  type_node(reading, relation->columns[i].type));
-    if (relation->kind == 'f')
-        add_reason(reading, read, arena_printf(reading->arena, "%.*s.%.*s is a foreign table",
-                                               TEXT_ARGS(relation->schema), TEXT_ARGS(relation->name)));
+    judge_relation(reading, draft);
 }
 
 /* A value of a composite type is made like a row of its relation; a table's row type is none's own. */
@@ -204,6 +222,24 @@ void add_runs_of_cast(struct reading *reading, const struct cast *cast)
              function_node(reading, cast->function));
 }
 
+/* Of what agents need `call` for, by the reasons of the table: what reads, waits, or ends with the
+ * transaction. Large objects, settings and rows of the catalog that functions write are not counted. */
+static bool is_seen_or_undone(struct text reason)
+{
+    static const char *const reasons[] = {
+        "event trigger",    "file paths",  "handler or validator", "internal argument",
+        "locks",            "network",     "notifies",             "other sessions",
+        "own statements",   "reads files", "reads by name",        "reads settings",
+        "sequence",         "server internals", "sizes",           "source text",
+        "statistics",       "transaction id",   "trigger function", "type i/o",
+        "waits",            "wal/replication",
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+        if (text_is(reason, reasons[i]))
+            return true;
+    return false;
+}
+
 /* A sequence that moved is shown as such, and moves with every attempt anyway. */
 static void judge_builtin(struct reading *reading, const struct function *function)
 {
@@ -213,8 +249,8 @@ static void judge_builtin(struct reading *reading, const struct function *functi
         why = "is called, which is not known here";
     else if (builtin.outside && !text_is(function->name, "nextval"))
         why = "is called, whose effect a rollback does not undo";
-    else if (text_is(builtin.reason, "xml dump"))
-        why = "is called, which may read any table or view";
+    else if (builtin.strictest == FUNCTION_GUARDED && !is_seen_or_undone(builtin.reason))
+        why = "is called, whose effect would not be shown";
     if (why != NULL)
         add_reason(reading, function_node(reading, function->oid),
                    arena_printf(reading->arena, "%.*s() %s", TEXT_ARGS(function->name), why));

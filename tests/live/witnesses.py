@@ -68,6 +68,24 @@ DEEDS = {
     "written": "INSERT INTO public.far VALUES (1)",
     "merged": "MERGE INTO public.far USING (VALUES (1)) n(id) ON far.id = n.id WHEN NOT MATCHED THEN INSERT VALUES (1)",
     "emptied": "TRUNCATE public.far",
+    # A rollback undoes these, but nobody is shown them, or they make what is shown end too early.
+    "deferring": "SET CONSTRAINTS ALL DEFERRED; INSERT INTO public.late VALUES (1)",
+    "deferring_constant": "EXECUTE 'SET CONSTRAINTS public.late_fire DEFERRED'; INSERT INTO public.late VALUES (1)",
+    "deferring_function": "PERFORM public.defer(); INSERT INTO public.late VALUES (1)",
+    "lo_create": "PERFORM lo_create(4711)",
+    "lo_from_bytea": "PERFORM lo_from_bytea(4711, 'x')",
+    "lo_import": "PERFORM lo_import('/etc/hostname', 4711)",
+    "lo_unlink": "PERFORM lo_unlink(4712)",
+    "set": "SET work_mem = '1MB'",
+    "set_session": "SET SESSION work_mem = '1MB'",
+    "set_role": "SET ROLE NONE",
+    "reset": "RESET work_mem",
+    "set_config": "PERFORM set_config('a.b', 'c', i IS NOT NULL)",
+    "set_config_false": "PERFORM pg_catalog.set_config('a.b', lower('true'), false)",
+    "set_by_view": "UPDATE pg_settings SET setting = '1MB' WHERE name = 'work_mem'",
+    "catalog_row": "UPDATE pg_catalog.pg_description SET description = 'x'",
+    "collations": "PERFORM pg_import_system_collations('public')",
+    "origin": "PERFORM pg_replication_origin_create('witness')",
 }
 COMMON = """
 CREATE EXTENSION IF NOT EXISTS dblink SCHEMA public;
@@ -94,6 +112,13 @@ CREATE TABLE public.far (id int);
 CREATE FUNCTION public.fire() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM public.deed(); RETURN NULL; END $$;
 CREATE FUNCTION public.quiet() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$;
 CREATE FUNCTION public.in_c() RETURNS trigger LANGUAGE c AS 'plpgsql', 'plpgsql_call_handler';
+CREATE FUNCTION public.defer() RETURNS void LANGUAGE sql AS 'SET CONSTRAINTS ALL DEFERRED';
+CREATE TABLE public.late (id int);
+CREATE TABLE public.victim (id int);
+INSERT INTO public.victim VALUES (1), (2);
+CREATE FUNCTION public.chain() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN DELETE FROM public.victim; RETURN NULL; END $$;
+CREATE CONSTRAINT TRIGGER late_fire AFTER INSERT ON public.late DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.chain();
+SELECT lo_create(4712);
 CREATE TRIGGER fire AFTER INSERT ON public.far FOR EACH ROW EXECUTE FUNCTION public.fire();
 CREATE TRIGGER emptied BEFORE TRUNCATE ON public.far FOR EACH STATEMENT EXECUTE FUNCTION public.fire();
 """
@@ -173,7 +198,8 @@ HONEST = {
     "disabled": ("CREATE TABLE S.T (id int); CREATE TRIGGER t AFTER INSERT ON S.T FOR EACH ROW EXECUTE FUNCTION public.fire(); "
                  "ALTER TABLE S.T DISABLE TRIGGER t", "INSERT INTO S.T VALUES (1)"),
     "notify": ("CREATE FUNCTION S.T_f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_notify('witness', 'x'); NOTIFY witness; "
-               "PERFORM pg_advisory_xact_lock(4711); PERFORM set_config('a.b', 'c', false); SET LOCAL work_mem = '1MB'; "
+               "PERFORM pg_advisory_xact_lock(4711); PERFORM pg_catalog.set_config('a.b', lower('C'), true); SET LOCAL work_mem = '1MB'; "
+               "SET CONSTRAINTS ALL IMMEDIATE; PERFORM inet_client_addr(), pg_current_wal_lsn(), txid_current(); "
                "IF TG_OP = 'INSERT' THEN RETURN NEW; ELSE RETURN OLD; END IF; END $$; CREATE TABLE S.T (id int); "
                "CREATE TRIGGER t AFTER INSERT ON S.T FOR EACH ROW EXECUTE FUNCTION S.T_f()", "INSERT INTO S.T VALUES (1)"),
     "serial": ("CREATE TABLE S.T (id int, n serial, at timestamptz DEFAULT now(), g int GENERATED ALWAYS AS (id + 1) STORED "
@@ -192,8 +218,10 @@ def fill(text, schema, name):
 def check_witnesses(what):
     cursor = witness.cursor()
     cursor.execute("SELECT (SELECT count(*) FROM public.outside), last_value, is_called, "
-                   "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory') FROM public.witness")
-    equal(cursor.fetchone(), (0, 1, False, 0), f"{what}: rows over another connection, the sequence, locks")
+                   "(SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'), (SELECT count(*) FROM public.victim), "
+                   "(SELECT array_agg(oid::int) FROM pg_largeobject_metadata) FROM public.witness")
+    equal(cursor.fetchone(), (0, 1, False, 0, 2, [4712]),
+          f"{what}: rows over another connection, the sequence, locks, rows behind a deferred constraint, large objects")
     check(not os.path.exists(FILE), f"{what}: wrote a file")
     equal(witness.notifies, [], what)
 

@@ -96,6 +96,14 @@ static const char *const unclear[] = {
     "BEGIN x := 1; PREPARE p AS SELECT 1; END",
     "DECLARE x int; BEGIN DISCARD ALL; END",
     "BEGIN x := 'unterminated; END",
+    "BEGIN SET CONSTRAINTS ALL DEFERRED; END",
+    "BEGIN SET /* x */ CONSTRAINTS immediate DEFERRED; END",
+    "BEGIN EXECUTE 'SET CONSTRAINTS a, b DEFERRED'; END",
+    "BEGIN SET CONSTRAINTS a; x := immediate; END",
+    "BEGIN SET search_path = a; END",
+    "BEGIN SET SESSION a.b = 'c'; END",
+    "BEGIN SET ROLE x; END",
+    "BEGIN IF a THEN RESET ALL; END IF; END",
 };
 
 Test(code, what_runs_text_or_is_not_known_is_unclear)
@@ -116,7 +124,9 @@ static const char *const clear[] = {
     "BEGIN BEGIN x := 1; EXCEPTION WHEN unique_violation THEN RAISE NOTICE 'x'; END; RETURN NULL; END",
     "BEGIN FOR r IN SELECT 1 LOOP CONTINUE WHEN r > 1; EXIT; END LOOP; WHILE a LOOP a := b; END LOOP; END",
     "BEGIN FOR r IN EXECUTE 'SELECT 1' LOOP PERFORM 1; END LOOP; END",
-    "BEGIN PERFORM pg_notify('c', 'x'); NOTIFY c; SET LOCAL x TO 1; CALL p(); LOCK TABLE t; END",
+    "BEGIN PERFORM pg_notify('c', 'x'); NOTIFY c; SET LOCAL x TO 1; "
+    "SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS a.b IMMEDIATE; CALL p(); LOCK TABLE t; END",
+    "BEGIN set := 1; reset[1] := set; UPDATE t SET constraints = 1; END",
     "BEGIN GET DIAGNOSTICS n = ROW_COUNT; ASSERT n > 0; RETURN QUERY SELECT 1; RETURN; END",
     "BEGIN MERGE INTO t USING u ON true WHEN MATCHED THEN DELETE WHEN NOT MATCHED THEN INSERT VALUES (1); END",
     "BEGIN MERGE INTO t USING u ON true WHEN MATCHED THEN DO NOTHING; END",
@@ -128,6 +138,39 @@ Test(code, an_honest_body_is_clear)
     for (size_t i = 0; i < sizeof clear / sizeof clear[0]; i++) {
         struct code code = read(clear[i]);
         cr_expect_null(code.unclear, "%s: %s", clear[i], code.unclear);
+    }
+}
+
+static const struct {
+    const char *body;
+    bool local;
+} settings[] = {
+    {"BEGIN PERFORM set_config('a.b', c, true); END", true},
+    {"BEGIN x := pg_catalog.SET_CONFIG('a.b', f(c, d), TRUE); END", true},
+    {"BEGIN EXECUTE 'SELECT set_config($1, $2, true)' USING a, b; END", true},
+    {"BEGIN PERFORM set_config('a.b', c, false); END", false},
+    {"BEGIN PERFORM set_config('a.b', c, 'true'); END", false},
+    {"BEGIN PERFORM set_config('a.b', c, NOT true); END", false},
+    {"BEGIN PERFORM set_config('a.b', c, d OR true); END", false},
+    {"BEGIN PERFORM set_config('a.b', f(c, true), d); END", false},
+    {"BEGIN PERFORM set_config('a.b', c, is_local => d), f(1, true); END", false},
+    {"BEGIN PERFORM set_config('a.b', c, \"true\"); END", false},
+    {"BEGIN PERFORM set_config('a.b', c, true", false},
+};
+
+Test(code, a_setting_is_local_where_the_text_says_so)
+{
+    for (size_t i = 0; i < sizeof settings / sizeof settings[0]; i++) {
+        struct code code = read(settings[i].body);
+        bool found = false;
+        for (size_t j = 0; j < code.count; j++) {
+            if (!text_is(code.names[j].name, "set_config"))
+                continue;
+            found = true;
+            cr_expect(code.names[j].called);
+            cr_expect_eq(code.names[j].is_local, settings[i].local, "%s", settings[i].body);
+        }
+        cr_expect(found, "%s", settings[i].body);
     }
 }
 
