@@ -59,8 +59,8 @@ ALLOW_ALL = """
 def configuration(policies, **agents):
     """One without holds: `agents` are names with what follows `policy: `; Wicket itself logs in as "agent"."""
     lines = [f"  {name}: {{secret: $agent_secret, upstream: shop, policy: {rest}}}" for name, rest in agents.items()]
-    return "\n".join(['listen: {address: "127.0.0.1:$port"}', 'audit: {file: "$audit"}', 'upstreams: {shop: "$upstream"}', "agents:",
-                      *lines, policies.strip("\n"), ""])
+    return "\n".join(['listen: {address: "127.0.0.1:$port", login_timeout: 60s}', 'audit: {file: "$audit"}',
+                      'upstreams: {shop: "$upstream"}', "agents:", *lines, policies.strip("\n"), ""])
 
 
 def free_port():
