@@ -1,6 +1,7 @@
 /*
  * template_value.h - what checking one value of a template needs: decimals, times, JSON, arrays, the
- * binary forms that drivers send. For rules/ and for the reading of templates in proxy/config/.
+ * binary forms that drivers send. For rules/, for the reading of templates in proxy/config/, and
+ * for held values, whose binary forms are read likewise.
  *
  * Texts that are results live in the arena. Nothing here rounds: a value that PostgreSQL would not read
  * back as itself is a problem.

@@ -6,38 +6,40 @@
 #include "proxy/session/held.h"
 
 #include "proxy/base/cursor.h"
+#include "proxy/session/held_value.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-/* Types whose binary form is printed here; others must come as text. OIDs are PostgreSQL's own and
- * fixed (pg_type.dat). */
-enum {
-    TYPE_BOOL = 16, TYPE_INT8 = 20, TYPE_INT2 = 21, TYPE_INT4 = 23, TYPE_TEXT = 25, TYPE_OID = 26,
-    TYPE_JSON = 114, TYPE_BPCHAR = 1042, TYPE_VARCHAR = 1043, TYPE_UUID = 2950, TYPE_NAME = 19,
-};
-
+/* As SQL spells them; others by schema and name. OIDs are PostgreSQL's own and fixed (pg_type.dat). */
 static const struct {
     uint32_t oid;
     const char *name;
 } type_names[] = {
-    {TYPE_BOOL, "boolean"}, {TYPE_INT8, "bigint"}, {TYPE_INT2, "smallint"}, {TYPE_INT4, "integer"},
-    {TYPE_TEXT, "text"}, {TYPE_OID, "oid"}, {TYPE_JSON, "json"}, {TYPE_BPCHAR, "character"},
-    {TYPE_VARCHAR, "character varying"}, {TYPE_UUID, "uuid"}, {TYPE_NAME, "name"},
-    {700, "real"}, {701, "double precision"}, {1700, "numeric"}, {1082, "date"},
-    {1114, "timestamp without time zone"}, {1184, "timestamp with time zone"}, {3802, "jsonb"},
-    {17, "bytea"}, {1186, "interval"},
+    {16, "boolean"}, {17, "bytea"}, {18, "\"char\""}, {19, "name"}, {20, "bigint"}, {21, "smallint"},
+    {23, "integer"}, {25, "text"}, {26, "oid"}, {114, "json"}, {142, "xml"}, {650, "cidr"},
+    {700, "real"}, {701, "double precision"}, {869, "inet"}, {1042, "character"},
+    {1043, "character varying"}, {1082, "date"}, {1083, "time without time zone"},
+    {1114, "timestamp without time zone"}, {1184, "timestamp with time zone"}, {1186, "interval"},
+    {1266, "time with time zone"}, {1700, "numeric"}, {2950, "uuid"}, {3802, "jsonb"},
 };
 
-static struct text type_name(struct arena *arena, uint32_t oid, const struct catalog *catalog)
+static struct text scalar_type_name(struct arena *arena, uint32_t oid, const struct type *type)
 {
     for (size_t i = 0; i < ARRAY_SIZE(type_names); i++)
         if (type_names[i].oid == oid)
             return text_from(type_names[i].name);
+    return type != NULL ? arena_printf(arena, "%.*s.%.*s", TEXT_ARGS(type->schema), TEXT_ARGS(type->name))
+                        : TEXT("unspecified");
+}
+
+static struct text type_name(struct arena *arena, uint32_t oid, const struct catalog *catalog)
+{
     const struct type *type = catalog != NULL ? catalog_type_by_oid(catalog, oid) : NULL;
-    if (type != NULL)
-        return arena_printf(arena, "%.*s.%.*s", TEXT_ARGS(type->schema), TEXT_ARGS(type->name));
-    return TEXT("unspecified");
+    const struct type *element =
+        type != NULL && type->is_array ? catalog_type_by_oid(catalog, type->base) : NULL;
+    if (element == NULL || element->array != oid)
+        return scalar_type_name(arena, oid, type);
+    return arena_printf(arena, "%.*s[]", TEXT_ARGS(scalar_type_name(arena, element->oid, element)));
 }
 
 bool held_possible(struct arena *arena, const struct shape *shape, const struct decision *decision,
@@ -62,55 +64,6 @@ bool held_possible(struct arena *arena, const struct shape *shape, const struct 
 
 /* --- values ------------------------------------------------------------------------------------- */
 
-static bool print_integer(struct arena *arena, struct text bytes, struct text *out)
-{
-    struct cursor cursor = cursor_over(bytes.bytes, bytes.size);
-    int64_t value = 0;
-    if (bytes.size == 2)
-        value = (int16_t)cursor_u16(&cursor);
-    else if (bytes.size == 4)
-        value = (int32_t)cursor_u32(&cursor);
-    else if (bytes.size == 8)
-        value = (int64_t)((uint64_t)cursor_u32(&cursor) << 32 | cursor_u32(&cursor));
-    *out = arena_printf(arena, "%" PRId64, value);
-    return cursor_done(&cursor);
-}
-
-static bool print_uuid(struct arena *arena, struct text bytes, struct text *out)
-{
-    char hex[33];
-    if (bytes.size != 16)
-        return false;
-    hex_from_bytes(bytes.bytes, 16, hex);
-    *out = arena_printf(arena, "%.8s-%.4s-%.4s-%.4s-%.12s", hex, hex + 8, hex + 12, hex + 16, hex + 20);
-    return true;
-}
-
-static bool print_binary(struct arena *arena, uint32_t type, struct text bytes, struct text *out)
-{
-    switch (type) {
-    case TYPE_BOOL:
-        *out = bytes.size == 1 && bytes.bytes[0] == 1 ? TEXT("true") : TEXT("false");
-        return bytes.size == 1;
-    case TYPE_INT2:
-    case TYPE_INT4:
-    case TYPE_INT8:
-    case TYPE_OID:
-        return print_integer(arena, bytes, out);
-    case TYPE_TEXT:
-    case TYPE_VARCHAR:
-    case TYPE_BPCHAR:
-    case TYPE_NAME:
-    case TYPE_JSON:
-        *out = arena_text(arena, bytes);
-        return true;
-    case TYPE_UUID:
-        return print_uuid(arena, bytes, out);
-    default:
-        return false;
-    }
-}
-
 /* Of the Parse message where it gives one, else as the server described it. */
 static uint32_t parameter_type(const struct judged *judged, size_t index)
 {
@@ -124,6 +77,17 @@ static uint32_t parameter_type(const struct judged *judged, size_t index)
             return type;
     }
     return 0;
+}
+
+static struct error_text cannot_be_shown(struct arena *arena, unsigned number, struct text type)
+{
+    return (struct error_text){
+        .sqlstate = "42501",
+        .message = arena_printf(arena, "pgwicket: parameter %u cannot be shown to an approver; send it as text; "
+                                       "nothing was run", number),
+        .hint = arena_printf(arena, "Its binary form is not read here (%.*s). Where the driver chooses the form, "
+                                    "cast in the statement: $%u::text::%.*s.",
+                             TEXT_ARGS(type), number, TEXT_ARGS(type))};
 }
 
 static bool describe_values(struct session *s, struct arena *arena, struct hold *hold,
@@ -149,13 +113,9 @@ static bool describe_values(struct session *s, struct arena *arena, struct hold 
         if (value.is_null || !decoded)
             continue;
         values[i].text = arena_text(arena, value.bytes);
-        if (value.binary && !print_binary(arena, types[i], value.bytes, &values[i].text)) {
-            *error = (struct error_text){
-                .sqlstate = "42501",
-                .message = arena_printf(&s->gate.arena,
-                                        "pgwicket: parameter %u cannot be shown to an approver; send it "
-                                        "as text; nothing was run",
-                                        i + 1u)};
+        if (value.binary && !held_value_text(arena, portal->judged->view.catalog, types[i],
+                                             value.bytes, &values[i].text)) {
+            *error = cannot_be_shown(&s->gate.arena, i + 1u, values[i].type);
             decoded = false;
         }
     }

@@ -1,10 +1,16 @@
 """Statements that wait for a person: released, refused, run again, in transactions of drivers."""
+import asyncio
+import datetime
+import decimal
+import ipaddress
 import os
 import sys
+import uuid
 from contextlib import closing
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 
+import asyncpg
 import psycopg2
 
 import pgwire
@@ -18,7 +24,7 @@ POLICY = """
     limits: {rehearsals_per_minute: unlimited}
     rules:
       - allow: [select]
-        on: [shop.orders, shop.order_items, shop.customers]
+        on: [shop.orders, shop.order_items, shop.customers, shop.kinds]
       - allow: [update]
         on: [shop.orders]
         where: key
@@ -27,10 +33,24 @@ POLICY = """
         where: required
         max_rows: 1
       - hold: [update, delete]
-        on: [shop.orders, shop.order_items]
+        on: [shop.orders, shop.order_items, shop.kinds]
         where: required
         max_rows: 1000
 """
+
+NOON = datetime.datetime(2026, 2, 28, 12, 0, 1, 5)
+# A column's type and a value as asyncpg takes it, which sends all of them in binary.
+KINDS = {
+    "bool": True, "int2": -5, "int4": 7, "int8": 2 ** 40, "oid": 4000000000, "float4": 0.25, "float8": float("-inf"),
+    "numeric": decimal.Decimal("-19.990"), "text": "it's {odd}", "varchar": "v", "bpchar": "c", "name": "n", "bytea": b"\0\xff",
+    "date": NOON.date(), "time": NOON.time(), "timetz": NOON.time().replace(tzinfo=datetime.timezone(datetime.timedelta(hours=-5))),
+    "timestamp": NOON, "timestamptz": NOON.replace(tzinfo=datetime.timezone.utc),
+    "interval": datetime.timedelta(days=-3, seconds=5), "uuid": uuid.UUID(int=1), "json": "[1]", "jsonb": '{"a": null}',
+    "xml": "<a/>", "inet": ipaddress.ip_interface("10.0.0.1/8"), "cidr": ipaddress.ip_network("::/64"), "macaddr": "01:02:03:04:05:06",
+    "varbit": asyncpg.BitString("1010000001"), "shop.mood": "so so", "shop.few": 3, "int4[]": [7, None], "text[]": [["a,b", 'q"\\'], ["", "null"]],
+    "numeric[]": [decimal.Decimal("1.50")], "float8[]": [], "timestamptz[]": [NOON.replace(tzinfo=datetime.timezone.utc)], "bytea[]": [b"\\"],
+    "jsonb[]": ['{"a": "b"}'], "shop.mood[]": ["so so"], "uuid[]": [uuid.UUID(int=2)], "date[]": [NOON.date()],
+}
 
 database = running = None
 next_customer = iter(range(2, 400))
@@ -239,6 +259,47 @@ def test_a_write_over_its_limit_is_held_and_then_runs_in_such_a_transaction():
     eventually(lambda: hold["id"] in [h["id"] for h in running.holds("executed")], "the hold is executed")
 
 
+async def update_kinds(query, *values, timeout="20s"):
+    connection = await asyncpg.connect(host="127.0.0.1", port=running.port, user="agent", password=AGENT_SECRET,
+                                       database="shop", ssl="disable", server_settings={"statement_timeout": timeout, "jit": "off"})
+    try:
+        return await connection.execute(query, *values)
+    finally:
+        await connection.close()
+
+
+def test_values_in_binary_are_shown_as_what_they_are():
+    columns = ", ".join(f"c{n} = ${n + 1}" for n in range(len(KINDS)))
+
+    async def update_and_release():
+        update = asyncio.create_task(update_kinds(f"UPDATE shop.kinds SET {columns} WHERE id = 1", *KINDS.values()))
+        hold = await asyncio.to_thread(pending_hold, "WHERE id = 1")
+        await asyncio.to_thread(lambda: running.api(f"holds/{hold['id']}/release", digest=hold["digest"]))
+        return running.hold(hold["id"])["parameters"], await update
+    shown, tag = asyncio.run(update_and_release())
+    equal(tag, "UPDATE 1")
+    equal(len(shown), len(KINDS))
+    for number, (kind, parameter) in enumerate(zip(KINDS, shown)):
+        literal = parameter["value"].replace("'", "''")
+        check(database.value(f"SELECT c{number}::text = '{literal}'::{parameter['type']}::{kind}::text FROM shop.kinds"),
+              f"{kind}: {parameter}, stored {database.value(f'SELECT c{number}::text FROM shop.kinds')}")
+
+
+def test_what_cannot_be_shown_is_told_how_to_be_sent():
+    for kind, value, text in (("point", (1, 2), "(1,2)"), ("int4range", asyncpg.Range(1, 2), "[1,2)")):
+        try:
+            asyncio.run(update_kinds(f"UPDATE shop.kinds SET c_{kind} = $1 WHERE id = 1", value))
+            raise AssertionError(f"{kind} was sent")
+        except asyncpg.InsufficientPrivilegeError as error:
+            check("parameter 1 cannot be shown to an approver; send it as text; nothing was run" in str(error), str(error))
+            check(error.hint.endswith(f"$1::text::pg_catalog.{kind}."), error.hint)
+        try:
+            asyncio.run(update_kinds(f"UPDATE shop.kinds SET c_{kind} = $1::text::pg_catalog.{kind} WHERE id = 1", text, timeout="1s"))
+            raise AssertionError(f"{kind} was not held")
+        except asyncpg.PostgresError as error:
+            equal(error.sqlstate, "55PW1", str(error))
+
+
 def test_show_lists_the_agents_own_holds():
     with closing(running.connect()) as connection, connection.cursor() as cursor:
         cursor.execute("SHOW pgwicket.holds")
@@ -257,5 +318,10 @@ def test_every_change_of_a_hold_is_in_the_audit_log():
 
 if __name__ == "__main__":
     with wicket(POLICY.replace("$wait", "20s")) as (database, running):
+        database.ask("CREATE TYPE shop.mood AS ENUM ('so so', 'fine'); CREATE DOMAIN shop.few AS int; CREATE TABLE shop.kinds (id int PRIMARY KEY, "
+                     + ", ".join(f"c{number} {kind}" for number, kind in enumerate(KINDS)) + ", c_point point, c_int4range int4range); "
+                     "INSERT INTO shop.kinds (id) VALUES (1); GRANT SELECT, UPDATE ON shop.kinds TO agent")
+        running.stop()
+        running.start()
         code = main(globals())
     sys.exit(code)
