@@ -91,10 +91,10 @@ Test(join, beyond_its_rehearsals_of_a_minute_nothing_is_run_and_nobody_asked)
     cr_assert_eq(rig_asked(&rig), HOLD_OP_CREATE);
 }
 
-/* As a binary bytea, which is no text. */
+/* As a binary point, whose form is not read. */
 static struct text with_a_value_that_cannot_be_shown(void)
 {
-    static const uint8_t type[] = {0, 0, 0, 17};
+    static const uint8_t type[] = {0, 0, 2, 88};
     static const char rest[] = "\0\1\0\1\0\1\0\0\0\1x\0"; /* one format, one value, text results */
     struct buffer out;
     buffer_init(&out, 200);
