@@ -20,9 +20,13 @@ static bool in_range(struct text start, bool prefix, struct text name)
     return text_equal(name, start);
 }
 
+/* Whatever the policy says: the server lets nobody but a superuser make or change something in
+ * pg_catalog, and a login that is one is refused. */
 bool walk_may_make(const struct walk *walk, unsigned ways, struct text schema, struct text name)
 {
     const struct analyse_context *context = walk->context;
+    if (text_is(schema, "pg_catalog"))
+        return false;
     for (size_t i = 0; context->every_candidate && i < context->makeable_count; i++) {
         const struct makeable *makeable = &context->makeable[i];
         if ((makeable->ways & ways) != 0 && makeable->kind == OBJECT_NAME &&

@@ -32,15 +32,32 @@ bool policy_may(const struct policy *policy, enum verb verb, const struct object
     return false;
 }
 
+/* A SET cannot be rehearsed: it is held only by a rule that says so. */
+static bool lets_set_run(const struct rule *rule)
+{
+    return rule->verdict == VERDICT_ALLOW ||
+           (rule->verdict == VERDICT_HOLD && (rule->unrehearsed_hold || rule->rehearse));
+}
+
+bool policy_may_set_search_path(const struct policy *policy)
+{
+    const struct object search_path = {OBJECT_SETTING, TEXT(""), TEXT("search_path")};
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        if (rule->verbs[VERB_SET] && lets_set_run(rule) && rule_names(rule, &search_path))
+            return true;
+    }
+    return false;
+}
+
 bool policy_may_make_objects(const struct policy *policy)
 {
     static const enum verb making[] = {VERB_CREATE, VERB_ALTER, VERB_DROP, VERB_CALL, VERB_CODE};
-    const struct object search_path = {OBJECT_SETTING, TEXT(""), TEXT("search_path")};
     for (size_t i = 0; i < policy->rule_count; i++)
         for (size_t j = 0; j < ARRAY_SIZE(making); j++)
             if (policy->rules[i].verdict != VERDICT_REJECT && policy->rules[i].verbs[making[j]])
                 return true;
-    return policy_may(policy, VERB_SET, &search_path);
+    return policy_may_set_search_path(policy);
 }
 
 /* A new name, by RENAME and SET SCHEMA too, needs `create`; what runs code needs `code` besides. */

@@ -105,7 +105,7 @@ struct policy {
     bool send_original;        /* send: original */
     bool transparent;          /* a rule `allow: [all] on: ["*"]` without conditions stands first enough
                                   that everything is allowed: spec 3.1 */
-    bool search_path_pinned;   /* unless a rule allows `set` on setting:search_path */
+    bool search_path_pinned;   /* not policy_may_set_search_path */
     const struct text *search_path; /* NULL: not written and not pinned, the server's own stays */
     size_t search_path_count;
     const struct object_pattern *hidden; /* column patterns */
@@ -165,6 +165,9 @@ bool policy_allows_everything(const struct policy *policy);
 
 /* Does some rule allow or hold this verb on this object, whatever its conditions? */
 bool policy_may(const struct policy *policy, enum verb verb, const struct object *object);
+
+/* Does some rule let a SET of search_path run, be it after a release? */
+bool policy_may_set_search_path(const struct policy *policy);
 
 /* Does this rule allow or hold the template, and does the template do this with the object? */
 bool rule_executes_use(const struct rule *rule, const struct template *template, enum verb verb,

@@ -162,12 +162,11 @@ static const struct field policy_fields[] = {
 static void derive(struct reader *reader, struct draft *draft)
 {
     const struct placed_text only_public = {TEXT("public"), {0, 0}};
-    const struct object search_path = {OBJECT_SETTING, TEXT(""), TEXT("search_path")};
     struct policy *policy = &draft->policy;
     policy->introspection = draft->introspection == 1;
     policy->transparent = policy_allows_everything(policy);
     policy->send_original = draft->send == 1 || policy->transparent;
-    policy->search_path_pinned = !policy_may(policy, VERB_SET, &search_path);
+    policy->search_path_pinned = !policy_may_set_search_path(policy);
     if (!draft->search_path.given && !policy->transparent)
         draft->search_path = (struct name_list){&only_public, 1, true};
     if (draft->search_path.given) {

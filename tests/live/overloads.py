@@ -96,6 +96,7 @@ agents:
   first: {{secret: agent-secret, upstream: shop, policy: first}}
   coder: {{secret: agent-secret, upstream: shop, policy: coder}}
   setter: {{secret: agent-secret, upstream: shop, policy: setter}}
+  maker: {{secret: agent-secret, upstream: shop, policy: maker}}
 policies:
   last:
     search_path: [o]
@@ -118,6 +119,13 @@ policies:
         on: [o.*]
       - allow: [create, code]
         on: [e.*]
+  maker:
+    search_path: [o, e]
+    rules:
+      - allow: [select]
+        on: [o.*]
+      - allow: [create, alter, drop, code]
+        on: ["*"]
   setter:
     rules:
       - allow: [select]
@@ -430,6 +438,21 @@ def test_what_an_agent_may_make_hides_no_exact_builtin():
         for line, answer in zip(lines, verdicts(database.upstream, "setter", lines)):
             if "=" in line["sql"] and "LIKE" not in line["sql"]:
                 equal(answer["verdict"], "reject", f"{line['sql']}: {answer}")
+
+
+def test_whoever_may_make_anything_hides_no_exact_builtin():
+    # No columns: an ALTER may have changed their types.
+    cases = [("SELECT count(*) FROM o.t", True), ("SELECT 1 < 2 FROM o.t", True), ("SELECT lower('a'::pg_catalog.text) FROM o.t", True),
+             ("SELECT count(*) FROM o.t WHERE 1 + 1 = 2", True), ("SELECT pg_catalog.now() FROM o.t", True),
+             ("SELECT 1 < 2.5 FROM o.t", False), ("SELECT lower('a'::varchar) FROM o.t", False), ("SELECT 1 === 2 FROM o.t", False),
+             ("SET search_path = e, pg_catalog", False)]
+    with Database() as database:
+        with psycopg2.connect(database.superuser) as owner:
+            cursor = owner.cursor()
+            cursor.execute(SCHEMA)
+            cursor.execute("CREATE SCHEMA e; GRANT ALL ON SCHEMA o, e TO agent; GRANT ALL ON ALL TABLES IN SCHEMA o TO agent")
+        for (sql, passes), answer in zip(cases, verdicts(database.upstream, "maker", [{"sql": sql} for sql, _ in cases])):
+            equal(answer["verdict"] == "allow", passes, f"{sql}: {answer}")
 
 
 if __name__ == "__main__":

@@ -154,6 +154,29 @@ Test(settings, policy_that_allows_everything_keeps_the_servers_path)
     configuration_release(configuration);
 }
 
+Test(settings, search_path_is_pinned_unless_a_rule_lets_a_set_of_it_run)
+{
+    static const struct {
+        const char *rule;
+        bool pinned;
+    } cases[] = {
+        {"{allow: [set], on: ['setting:search_path']}", false},
+        {"{allow: [set], on: ['setting:work_mem']}", true},
+        {"{reject: [all], on: ['*']}", true},
+        {"{hold: [all], on: ['*']}", true},
+        {"{hold: [set], on: ['setting:search_path']}", true},
+        {"{hold: [all], on: ['*'], unrehearsed: hold}", false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char yaml[256];
+        snprintf(yaml, sizeof yaml,
+                 "policies: {p: {rules: [{allow: [select], on: [shop.*]}, %s]}}\n", cases[i].rule);
+        struct configuration *configuration = load_fine("policies", yaml);
+        cr_expect_eq(configuration->policies[0].search_path_pinned, cases[i].pinned, "%s", yaml);
+        configuration_release(configuration);
+    }
+}
+
 Test(settings, attributes_are_put_into_pins)
 {
     struct buffer problems;

@@ -27,6 +27,11 @@ static const struct makeable own_and_its_schema[] = {
     {.ways = EVERYTHING, .kind = OBJECT_SCHEMA, .name = NAME("dev")},
 };
 
+static const struct makeable catch_all[] = {
+    {.ways = EVERYTHING, .kind = OBJECT_NAME, .schema_prefix = true, .name_prefix = true},
+    {.ways = EVERYTHING, .kind = OBJECT_SCHEMA, .name_prefix = true},
+};
+
 static const struct text path[] = {NAME("dev"), NAME("shop"), NAME("public")};
 static struct arena arena;
 
@@ -124,6 +129,21 @@ Test(path, judges_code_that_the_agent_could_have_made_as_called)
         {"SELECT 'x'::dev.d", "call dev.d"},
     };
     check(MAY(own_schema), cases, ARRAY_SIZE(cases));
+}
+
+/* Nobody but a superuser makes or changes anything there. */
+Test(path, takes_pg_catalog_for_no_place_where_an_agent_makes_things)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT count(*) FROM shop.products",
+         "select shop.products; call dev.count; call shop.count; call public.count"},
+        {"SELECT pg_catalog.count(*) FROM shop.products", "select shop.products"},
+        {"SELECT pg_catalog.nosuch(1)", "call pg_catalog.nosuch"},
+        {"SELECT oid FROM pg_catalog.pg_class", "select pg_catalog.pg_class(oid)"},
+        {"SELECT oid FROM pg_catalog.nosuch", "select pg_catalog.nosuch!(oid)"},
+        {"SELECT 1.5 < 2", "call dev.<; call shop.<; call public.<"},
+    };
+    check(MAY(catch_all), cases, ARRAY_SIZE(cases));
 }
 
 Test(path, trusts_no_column_or_key_of_what_the_agent_may_change)
