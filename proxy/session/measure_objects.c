@@ -252,6 +252,21 @@ static bool comes_with_its_table(const struct finder *finder, const struct chang
     return whole != NULL && (whole->old == NULL || whole->new == NULL);
 }
 
+/* What a definition was is bound as well: somebody may have made another since. Its digest stands for it. */
+static struct text with_old_definition(struct finder *finder, const struct change *change)
+{
+    const json_t *old = json_object_get(json_array_get(change->old->item, 7), "definition");
+    const json_t *new = change->new != NULL
+                            ? json_object_get(json_array_get(change->new->item, 7), "definition")
+                            : NULL;
+    struct text digest = string_at(old, 0);
+    if (digest.size == 0 || (new != NULL && json_equal(json_array_get(old, 0), json_array_get(new, 0))))
+        return change->detail;
+    return arena_printf(finder->arena, "%.*s%sdigest of the old definition: %.*s",
+                        TEXT_ARGS(change->detail), change->detail.size > 0 ? "; " : "",
+                        TEXT_ARGS(digest));
+}
+
 /* Words, and only what has any. */
 static void keep_told(struct finder *finder)
 {
@@ -263,6 +278,8 @@ static void keep_told(struct finder *finder)
             state_difference(finder->arena, change->old != NULL ? change->old->item : NULL,
                              change->new != NULL ? change->new->item : NULL);
         change->word = comes_with_its_table(finder, change) ? NULL : word_of(finder, change);
+        if (change->word != NULL && change->old != NULL)
+            change->detail = with_old_definition(finder, change);
     }
 }
 

@@ -153,6 +153,26 @@ def test_objects_that_came_meanwhile_are_a_drift():
     database.ask("DROP VIEW o.meanwhile")
 
 
+def test_a_definition_that_was_made_anew_meanwhile_is_a_drift():
+    database.ask("CREATE VIEW o.redefined AS SELECT 1 AS n; ALTER VIEW o.redefined OWNER TO agent; "
+                 "CREATE FUNCTION o.edited() RETURNS int LANGUAGE sql AS 'SELECT 1'; ALTER FUNCTION o.edited OWNER TO agent")
+    for sql, meanwhile, kept in (
+            ("DROP VIEW o.redefined", "CREATE OR REPLACE VIEW o.redefined AS SELECT 2 AS n", "SELECT n FROM o.redefined"),
+            ("CREATE OR REPLACE FUNCTION o.edited() RETURNS int LANGUAGE sql AS 'SELECT 3'",
+             "CREATE OR REPLACE FUNCTION o.edited() RETURNS int LANGUAGE sql AS 'SELECT 2'", "SELECT o.edited()")):
+        sender, hold = send(sql)
+        database.ask(meanwhile)
+        release(hold)
+        equal(sender.result().error.pgcode, "55PW3", sql)
+        equal(database.value(kept), 2, "somebody else's definition is kept")
+        new = running.hold(running.hold(hold["id"])["replaced_by"])
+        running.command("release", new["id"], "--digest", new["digest"])
+        sender = Sender(running.connect(), f"EXECUTE pgwicket_hold({new['id']})").result()
+        check(sender.error is None, f"{sql}: {sender.error}")
+    equal(database.value("SELECT o.edited()"), 3)
+    database.ask("DROP FUNCTION o.edited()")
+
+
 def test_locks_are_told():
     sender, hold = send("ALTER TABLE o.child ADD CONSTRAINT also FOREIGN KEY (parent) REFERENCES o.parent")
     locks = {lock["table"]: lock["mode"] for lock in hold["effect"]["locks"]}
