@@ -1,9 +1,10 @@
 /*
  * walk_key.c - does a WHERE prove by a key how many rows can match at most?
  *
- * Only `column = constant`, `(a, b) = (1, 2)` and `column IN (constants)` count, with constants
- * that the server compares by the key's own operator: untyped ones, or of the column's own type
- * family.
+ * Only `column = constant`, `(a, b) = (1, 2)`, `column IN (constants)` and `column = ANY` of an array
+ * of constants or of a parameter count, with constants that the server compares by the key's own
+ * operator: untyped ones, or of the column's own type family. How many elements a parameter has is not
+ * known here: it fixes the key, and proves no number.
  */
 #include "parser/walk_scope.h"
 
@@ -14,6 +15,9 @@ enum {
 
 /* Nobody proves more rows than this by a list. */
 enum { ROWS_PROVEN_MAX = 1000000 };
+
+/* Values that are as many as a parameter has elements. */
+enum { VALUES_OF_PARAMETER = INT32_MAX };
 
 /* How many values WHERE allows for one column: 0 none known. */
 struct fixed {
@@ -155,6 +159,80 @@ static void value_list(struct walk *walk, const struct item *target, A_Expr *tre
     fix_column(walk, list, column, list_length((List *)tree->rexpr));
 }
 
+/* An untyped parameter becomes an array of the column's type. */
+static bool array_parameter_fits(struct walk *walk, const ParamRef *parameter, uint32_t column)
+{
+    size_t index = (size_t)parameter->number - 1;
+    if (walk->context->parameter_types == NULL || index >= walk->context->parameter_count ||
+        walk->context->parameter_types[index] == 0)
+        return true;
+    const struct type *type =
+        catalog_type_by_oid(walk->context->catalog, walk->context->parameter_types[index]);
+    return type != NULL && type->is_array && same_family(column, type->base);
+}
+
+/* Of an ARRAY, strings and parameters without a type are texts. */
+static bool element_fits(struct walk *walk, Node *node, uint32_t column)
+{
+    bool untyped = IsA(node, ParamRef) ||
+                   (IsA(node, A_Const) && IsA(&((A_Const *)node)->val, String));
+    return constant_fits(walk, node, column) &&
+           (!untyped || column == TYPE_TEXT || column == TYPE_VARCHAR);
+}
+
+/* '{1,2}', '{1,2}'::int[], $1::int[]: never more elements than delimiters and one. 0: it is no array of the column's type. */
+static int64_t elements_of_literal(struct walk *walk, Node *node, uint32_t column)
+{
+    struct text value;
+    int64_t count = 1;
+    if (IsA(node, TypeCast)) {
+        TypeName element = *((TypeCast *)node)->typeName;
+        bool is_array = element.arrayBounds != NIL;
+        element.arrayBounds = NIL;
+        const struct type *type = is_array ? type_of_name(walk, &element) : NULL;
+        node = ((TypeCast *)node)->arg;
+        if (type == NULL || !text_is(type->schema, "pg_catalog") || !same_family(column, type->oid))
+            return 0;
+        if (node != NULL && IsA(node, ParamRef))
+            return VALUES_OF_PARAMETER;
+    }
+    if (node == NULL || !IsA(node, A_Const) || !constant_string(node, &value))
+        return 0;
+    for (size_t i = 0; i < value.size; i++)
+        count += value.bytes[i] == ',' || value.bytes[i] == ';';
+    return count;
+}
+
+/* Elements that are arrays themselves prove nothing. */
+static int64_t elements_of_array(struct walk *walk, List *elements, uint32_t column)
+{
+    ListCell *cell;
+    foreach (cell, elements) {
+        if (!element_fits(walk, lfirst(cell), column))
+            return 0;
+    }
+    return list_length(elements);
+}
+
+/* column = ANY (ARRAY[1, 2]), column = ANY ('{1,2}'), column = ANY ($1) */
+static void array_list(struct walk *walk, const struct item *target, A_Expr *tree,
+                       struct fixed_list *list)
+{
+    const struct column *column = target_column(walk, target, tree->lexpr);
+    int64_t values = 0;
+    if (column == NULL || tree->rexpr == NULL)
+        return;
+    uint32_t type = base_type(walk, column->type);
+    if (IsA(tree->rexpr, ParamRef))
+        values = array_parameter_fits(walk, (ParamRef *)tree->rexpr, type) ? VALUES_OF_PARAMETER : 0;
+    else if (IsA(tree->rexpr, A_ArrayExpr))
+        values = elements_of_array(walk, ((A_ArrayExpr *)tree->rexpr)->elements, type);
+    else
+        values = elements_of_literal(walk, tree->rexpr, type);
+    if (values > 0)
+        fix_column(walk, list, column, values);
+}
+
 static void row_equality(struct walk *walk, const struct item *target, A_Expr *tree,
                          struct fixed_list *list)
 {
@@ -170,6 +248,8 @@ static void term(struct walk *walk, const struct item *target, Node *node, struc
         return;
     if (tree->kind == AEXPR_IN)
         value_list(walk, target, tree, list);
+    else if (tree->kind == AEXPR_OP_ANY)
+        array_list(walk, target, tree, list);
     else if (tree->kind != AEXPR_OP)
         return;
     else if (IsA(tree->lexpr, RowExpr) && IsA(tree->rexpr, RowExpr))
@@ -193,13 +273,17 @@ static int64_t values_of(const struct fixed_list *list, int16_t number)
 static int64_t rows_by_key(const struct fixed_list *list, const struct key *key)
 {
     int64_t rows = 1;
+    bool unproven = false;
     for (size_t i = 0; i < key->column_count; i++) {
         int64_t values = values_of(list, key->columns[i]);
         if (values == 0 || rows > ROWS_PROVEN_MAX)
             return 0;
-        rows *= values;
+        unproven = unproven || values == VALUES_OF_PARAMETER;
+        rows *= values == VALUES_OF_PARAMETER ? 1 : values;
     }
-    return key->column_count > 0 && rows <= ROWS_PROVEN_MAX ? rows : 0;
+    if (key->column_count == 0 || rows > ROWS_PROVEN_MAX)
+        return 0;
+    return unproven ? VALUES_OF_PARAMETER : rows;
 }
 
 bool key_proves(struct walk *walk, const struct item *target, Node *const *terms, size_t count,
@@ -219,6 +303,6 @@ bool key_proves(struct walk *walk, const struct item *target, Node *const *terms
     }
     if (best == 0)
         return false;
-    *rows = best;
+    *rows = best == VALUES_OF_PARAMETER ? ROWS_UNPROVEN : best;
     return true;
 }
