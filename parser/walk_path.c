@@ -21,7 +21,7 @@ static bool in_range(struct text start, bool prefix, struct text name)
 }
 
 /* Whatever the policy says: the server lets nobody but a superuser make or change something in
- * pg_catalog, and a login that is one is refused. */
+ * pg_catalog, and a login that may is refused (upstream/facts.c). */
 bool walk_may_make(const struct walk *walk, unsigned ways, struct text schema, struct text name)
 {
     const struct analyse_context *context = walk->context;

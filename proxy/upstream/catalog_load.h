@@ -34,7 +34,7 @@ MUST_USE enum prepare_answer catalog_loader_prepare(struct catalog_loader *loade
 
 /* Powers of the login, or of any role that it can become by SET ROLE. */
 enum upstream_risk {
-    UPSTREAM_RISK_SUPERUSER = 1 << 0,
+    UPSTREAM_RISK_SUPERUSER = 1 << 0, /* or one that may create in pg_catalog */
     UPSTREAM_RISK_REPLICATION = 1 << 1,
     UPSTREAM_RISK_BYPASSRLS = 1 << 2,
     UPSTREAM_RISK_FILE_ACCESS = 1 << 3, /* pg_read_server_files, pg_write_server_files, … */

@@ -2,7 +2,8 @@
  * facts.c - what must be known of a database and its login before agents may use it.
  *
  * A power counts if the login has it, or can get it by SET ROLE: memberships are followed by hand,
- * because pg_has_role says yes to everything for a superuser.
+ * because pg_has_role says yes to everything for a superuser. Who may create in pg_catalog counts as a
+ * superuser: parser/ takes what is found there for the server's own.
  */
 #include "proxy/upstream/loader.h"
 
@@ -15,7 +16,8 @@ static const char facts_query[] =
     "  UNION"
     "  SELECT m.roleid FROM pg_catalog.pg_auth_members m JOIN reachable ON m.member = reachable.oid"
     ") "
-    "SELECT bool_or(r.rolsuper), bool_or(r.rolreplication), bool_or(r.rolbypassrls), "
+    "SELECT bool_or(r.rolsuper OR pg_catalog.has_schema_privilege(r.oid, 'pg_catalog', 'CREATE')), "
+    "  bool_or(r.rolreplication), bool_or(r.rolbypassrls), "
     "  bool_or(r.rolname IN ('pg_read_server_files', 'pg_write_server_files', "
     "    'pg_execute_server_program')), "
     "  current_setting('server_encoding') = 'UTF8', current_setting('track_counts') = 'on', "

@@ -53,6 +53,7 @@ Test(facts, powers_within_reach_of_set_role_count)
         {"ALTER ROLE pgwicket_group SUPERUSER; GRANT pgwicket_group TO pgwicket_facts",
          UPSTREAM_RISK_SUPERUSER},
         {"GRANT pg_monitor TO pgwicket_facts", 0},
+        {"GRANT CREATE ON SCHEMA pg_catalog TO pgwicket_facts", UPSTREAM_RISK_SUPERUSER},
     };
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         admin_run(admin_string(), "DROP ROLE IF EXISTS pgwicket_facts, pgwicket_group;"
@@ -63,7 +64,8 @@ Test(facts, powers_within_reach_of_set_role_count)
             facts_of(with(agent_string(), "user=pgwicket_facts password=x"));
         cr_expect_eq(facts.risks, cases[i].risks, "%s: %u", cases[i].setup, facts.risks);
     }
-    admin_run(admin_string(), "DROP ROLE pgwicket_facts, pgwicket_group");
+    admin_run(admin_string(), "REVOKE CREATE ON SCHEMA pg_catalog FROM pgwicket_facts;"
+                              "DROP ROLE pgwicket_facts, pgwicket_group");
 }
 
 Test(facts, settings_of_the_database_show)
