@@ -161,6 +161,21 @@ def test_what_a_key_proves_is_asked_no_estimate():
         place.database.ask(f"ALTER DATABASE {place.database.name} RESET log_statement")
 
 
+def test_a_list_in_a_parameter_is_counted_when_it_runs():
+    """It fixes a key, but how many rows it fixes is known to the server only."""
+    place.reset()
+    place.database.ask("INSERT INTO w.log SELECT g, 'before' FROM generate_series(1, 4) g")
+    update = "UPDATE w.log SET note = 'after' WHERE id = ANY($1)"
+    for values, rows in (("{2}", 1), ("{1,2}", 2), ("{2,2,2,900}", 1), ("{{1},{2}}", 2), ("{NULL}", 0), ("{}", 0)):
+        with place.connect() as c:
+            equal(tags(c.run(*extended(update, [values.encode()]), pgwire.SYNC)), [f"UPDATE {rows}"], values)
+    place.database.ask("UPDATE w.log SET note = 'before'")
+    for values in ("{1,2,3}", "{{1,2},{3,4}}"):
+        with place.connect() as c:
+            fails_with(c.run(*extended(update, [values.encode()]), pgwire.SYNC), "54000", "would change")
+        equal(place.value("SELECT count(*) FROM w.log WHERE note = 'after'"), 0, values)
+
+
 if __name__ == "__main__":
     with ground(POLICY) as place:
         place.database.ask("GRANT CREATE ON SCHEMA w TO agent")
