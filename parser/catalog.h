@@ -99,6 +99,9 @@ struct relation {
      * checks, domains, indexes and policies, of the tables reached through its foreign keys, and of what
      * all that calls and uses. Empty: nothing; else why, "shop.note() is written in c". */
     struct text not_undone[USE_COUNT];
+
+    /* Such a use runs code that may leave the session's settings, role or objects other than they were. */
+    bool moves_session[USE_COUNT];
 };
 
 struct function {
@@ -153,6 +156,7 @@ struct event_code {
     const uint32_t *functions;
     size_t function_count;
     struct text not_undone; /* as in struct relation */
+    bool moves_session;
 };
 
 /* --- building ------------------------------------------------------------------------------- */

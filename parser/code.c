@@ -23,6 +23,7 @@ struct reader {
     struct code_name *names;
     size_t count, capacity;
     const char *unclear;
+    bool sets, cascades;
     bool procedural; /* PL/pgSQL */
     bool declaring;  /* between DECLARE and BEGIN */
 };
@@ -179,6 +180,13 @@ static bool begins_declarations(struct arena *arena, const struct token *token, 
     return is_word(token, "declare") && !goes_on_as_value(arena, next);
 }
 
+static bool is_set(const struct reader *reader)
+{
+    static const char *const words[] = {"set", "reset"};
+    return !follows_dot(reader) && statement_may_begin(reader) &&
+           is_one_of(token_at(reader, reader->at), words, ARRAY_SIZE(words));
+}
+
 static const char *why_unclear(struct reader *reader, int depth)
 {
     const struct token *token = token_at(reader, reader->at);
@@ -279,6 +287,8 @@ static void read_text(struct reader *reader, const char *text, int depth)
         if (reader->unclear == NULL)
             reader->unclear = why;
         truncating = token->kind != ';' && (truncating || is_word(token, "truncate"));
+        reader->cascades = reader->cascades || (truncating && is_word(token, "cascade"));
+        reader->sets = reader->sets || is_set(reader);
         struct text operator = operator_name(reader->arena, token);
         if (could_be_name(token))
             add_name(reader, truncating);
@@ -297,5 +307,9 @@ void code_read(struct arena *arena, struct text body, bool procedural, struct co
     reader.visit = grammar_enter();
     read_text(&reader, body.bytes, 0);
     grammar_leave(reader.visit);
-    *code = (struct code){.names = reader.names, .count = reader.count, .unclear = reader.unclear};
+    *code = (struct code){.names = reader.names,
+                          .count = reader.count,
+                          .unclear = reader.unclear,
+                          .sets = reader.sets,
+                          .cascades = reader.cascades};
 }

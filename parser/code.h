@@ -20,6 +20,8 @@ struct code {
     const struct code_name *names; /* every word that could be a name, keywords included, and operators */
     size_t count;
     const char *unclear; /* why the text does not tell everything that it runs; NULL: it does */
+    bool sets;           /* it has a SET or RESET of its own */
+    bool cascades;       /* it empties tables that it does not name: TRUNCATE … CASCADE */
 };
 
 /* `body` is followed by a NUL; `procedural`: in PL/pgSQL, else in SQL. Texts live in `arena`. */

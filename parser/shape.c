@@ -21,6 +21,22 @@ const char *verb_name(enum verb verb)
     return names[verb];
 }
 
+enum relation_use verb_relation_use(enum verb verb)
+{
+    switch (verb) {
+    case VERB_INSERT:
+    case VERB_UPDATE:
+    case VERB_CREATE:
+    case VERB_ALTER:
+        return USE_STORE;
+    case VERB_DELETE:
+    case VERB_TRUNCATE:
+        return USE_DELETE;
+    default:
+        return USE_READ;
+    }
+}
+
 bool verb_has_lock(enum verb verb)
 {
     return verb == VERB_CREATE || verb == VERB_ALTER || verb == VERB_DROP ||

@@ -86,6 +86,9 @@ enum table_lock {
     LOCK_COUNT,
 };
 
+/* How the verb uses a relation, as far as what runs then is concerned. */
+enum relation_use verb_relation_use(enum verb verb);
+
 /* create, alter, drop, truncate, lock, maintain: those whose table lock a rule can limit. */
 bool verb_has_lock(enum verb verb);
 

@@ -199,6 +199,24 @@ static struct text summary(struct walk *walk)
     return text;
 }
 
+/* Code that the text does not name: triggers, rules, defaults, checks, policies, event triggers. Of a statement
+ * in another one, that has its own shape. */
+static bool runs_hidden_code(const struct walk *walk)
+{
+    const struct shape *shape = walk->shape;
+    const struct catalog *catalog = walk->context->catalog;
+    bool changes_objects = shape->kind == STATEMENT_UTILITY || shape->ddl == DDL_OBJECTS;
+    if (changes_objects && catalog != NULL && catalog_event_code(catalog)->moves_session)
+        return true;
+    for (size_t i = 0; i < walk->action_count && shape->inner == NULL; i++) {
+        const struct action *action = &walk->actions[i];
+        if (action->relation != NULL &&
+            action->relation->moves_session[verb_relation_use(action->verb)])
+            return true;
+    }
+    return false;
+}
+
 void walk_statement(struct walk *walk, Node *statement)
 {
     if (!walk_enter(walk))
@@ -222,5 +240,7 @@ void walk_statement(struct walk *walk, Node *statement)
         return;
     if (walk->shape->kind == STATEMENT_UNKNOWN)
         walk_unknown(walk, "statement", (int)nodeTag(statement), -1);
+    if (runs_hidden_code(walk))
+        walk->shape->changes |= CHANGES_BY_CODE;
     walk->shape->summary = summary(walk);
 }

@@ -28,25 +28,9 @@ static bool is_code_of_rules(const struct action *action)
            action->relation->not_undone[USE_DELETE].size == 0;
 }
 
-static enum relation_use use_by(enum verb verb)
-{
-    switch (verb) {
-    case VERB_INSERT:
-    case VERB_UPDATE:
-    case VERB_CREATE:
-    case VERB_ALTER:
-        return USE_STORE;
-    case VERB_DELETE:
-    case VERB_TRUNCATE:
-        return USE_DELETE;
-    default:
-        return USE_READ;
-    }
-}
-
 struct text action_not_undone(const struct action *action)
 {
-    return action->relation != NULL ? action->relation->not_undone[use_by(action->verb)]
+    return action->relation != NULL ? action->relation->not_undone[verb_relation_use(action->verb)]
                                     : (struct text){0};
 }
 

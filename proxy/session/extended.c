@@ -315,8 +315,7 @@ void execute_relay(struct session *s, struct portal *portal, struct portal *coun
     request->execution->statement_number = portal->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
     if (shape != NULL)
-        request_changes(s, request,
-                        shape_relevant_changes(portal->judged, shape) | target_changes(counter));
+        request_changes(s, request, statement_changes(s, portal->judged, shape, counter));
     if (request->execution->limited)
         s->limited_outstanding++;
     s->batch_executes++;

@@ -327,6 +327,8 @@ struct session {
     bool cancelling;              /* a CancelRequest is under way */
     bool check_pins;              /* user code ran: read the pins back before judging on */
     char *pins;                   /* owned: what they were before; NULL: not read */
+    bool pins_moved;              /* by the client itself, in this transaction: its end may move them back */
+    bool code_ran;                /* in this transaction: its end may run more, which was deferred */
     bool refreshed;               /* this message has had its fresh catalog */
     bool changed;                 /* in this transaction objects were changed, or code ran */
     bool catalog_stale;           /* … and it has ended */
@@ -421,7 +423,9 @@ bool judged_server_may_refuse(const struct judged *judged);
 unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape);
 /* Its own code, or that of what it executes or fetches from. */
 bool shape_runs_code(struct session *s, const struct shape *shape);
-unsigned target_changes(const struct portal *target); /* NULL: none */
+/* What a request with this statement, and with what it executes or fetches from (NULL: nothing), changes. */
+unsigned statement_changes(const struct session *s, const struct judged *judged, const struct shape *shape,
+                           const struct portal *target);
 
 /* template_run.c */
 /* Fills portal->bind with a template's values; NULL: of a Query. False and `error` if they do not fit. */
@@ -479,6 +483,7 @@ void queue_finish_head(struct session *s, enum fate fate);
 /* transaction.c */
 void transaction_completed(struct session *s, const struct statement *statement, struct text print,
                            struct text tag);
+void transaction_runs_code(struct session *s);
 void transaction_ready(struct session *s, char status);
 void define_by_sql(struct session *s, struct judged *judged, size_t at);
 bool transaction_is_fresh(const struct session *s);

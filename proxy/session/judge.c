@@ -228,23 +228,44 @@ static bool reject_template_in_company(const struct policy *policy, struct judge
     return false;
 }
 
-/* Under a transparent policy no verdict depends on anything. */
+static const char order_message[] =
+    "pgwicket: what a statement means may depend on those before it in one message; nothing was run";
+static const char order_hint[] =
+    "Send statements that change objects, settings or roles, or run code, as messages of their own.";
+
+/* The first whose meaning depends on those before it; their count: none. Under a transparent policy no verdict
+ * depends on anything. */
+static size_t first_dependent(struct arena *arena, const struct decide_context *context,
+                              const struct analysis *analysis, const bool *runs_code)
+{
+    unsigned changes = 0;
+    for (size_t i = 0; i < analysis->statement_count && !context->policy->transparent; i++) {
+        const struct shape *shape = &analysis->statements[i].shape;
+        if (changes != 0 && !is_independent(arena, context, shape, changes))
+            return i;
+        changes |= changes_of(arena, context, shape);
+        if (runs_code != NULL && runs_code[i])
+            changes |= CHANGES_BY_CODE;
+    }
+    return analysis->statement_count;
+}
+
+bool judge_may_follow(struct arena *arena, const struct decide_context *context, const struct analysis *analysis,
+                      const bool *runs_code, struct error_text *error)
+{
+    if (first_dependent(arena, context, analysis, runs_code) == analysis->statement_count)
+        return true;
+    *error = (struct error_text){
+        .sqlstate = "42501", .message = text_from(order_message), .hint = text_from(order_hint)};
+    return false;
+}
+
 static void check_order(struct arena *arena, const struct decide_context *context,
                         struct judgement *out)
 {
-    unsigned changes = 0;
-    for (size_t i = 0; i < out->analysis.statement_count && !context->policy->transparent; i++) {
-        const struct shape *shape = &out->analysis.statements[i].shape;
-        if (changes != 0 && !is_independent(arena, context, shape, changes)) {
-            reject_for_company(out, i,
-                               "pgwicket: what a statement means may depend on those before it in one "
-                               "message; nothing was run",
-                               "Send statements that change objects, settings or roles, or run code, as "
-                               "messages of their own.");
-            return;
-        }
-        changes |= changes_of(arena, context, shape);
-    }
+    size_t at = first_dependent(arena, context, &out->analysis, NULL);
+    if (at < out->analysis.statement_count)
+        reject_for_company(out, at, order_message, order_hint);
 }
 
 static void decide_statements(struct arena *arena, const struct decide_context *context,
@@ -278,7 +299,8 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
         .catalog = context->catalog,
         .search_path = policy->search_path,
         .search_path_count = policy->search_path_count,
-        .every_candidate = policy_may_make_objects(policy) && !policy->transparent,
+        .every_candidate = (policy_may_make_objects(policy) || context->temporary_count > 0) &&
+                           !policy->transparent,
         .path_open = !policy->search_path_pinned,
         .temporary = context->temporary,
         .temporary_count = context->temporary_count,

@@ -66,6 +66,11 @@ bool judge_may_execute(const struct judgement *prepared, bool is_gated, struct e
  * If not, *error says why. */
 bool judge_may_be_limited(const struct analysis *analysis, bool in_transaction, struct error_text *error);
 
+/* May these statements share a message? `runs_code` tells of each whether it runs code that its text does not
+ * show: by a name that it executes, or deferred by an earlier message. If not, *error says why. */
+bool judge_may_follow(struct arena *arena, const struct decide_context *context, const struct analysis *analysis,
+                      const bool *runs_code, struct error_text *error);
+
 /* Of a FETCH or EXECUTE whose name nothing has given yet. */
 struct error_text judge_unknown_name(struct arena *arena, bool is_cursor, struct text name);
 

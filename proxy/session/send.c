@@ -92,9 +92,11 @@ void send_copy(struct session *s, struct text whole)
     s->port.to_server(s->port.context, whole);
 }
 
+/* It commits, where no transaction was begun, and so runs what code has deferred. */
 void send_sync(struct session *s, enum request_role role)
 {
-    send_request(s, REQUEST_SYNC, role);
+    struct request *request = send_request(s, REQUEST_SYNC, role);
+    request_changes(s, request, s->code_ran && s->status != 'T' ? CHANGES_BY_CODE : 0);
     build_sync(&s->server_out);
     flush_out(s);
 }

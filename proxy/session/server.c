@@ -390,6 +390,14 @@ static void statement_completed(struct session *s, struct request *head, struct 
     execution->header_passed = false;
 }
 
+/* A part of its rows has been made. */
+static void suspended(struct session *s, const struct execution *execution)
+{
+    const struct statement *single = judged_single(execution->judged);
+    if (single != NULL && shape_runs_code(s, &single->shape))
+        transaction_runs_code(s);
+}
+
 static void client_reply(struct session *s, struct request *head, const struct frame *frame,
                          struct text whole)
 {
@@ -414,6 +422,9 @@ static void client_reply(struct session *s, struct request *head, const struct f
         break;
     case BACKEND_COMMAND_COMPLETE:
         statement_completed(s, head, frame->body);
+        break;
+    case BACKEND_PORTAL_SUSPENDED:
+        suspended(s, execution);
         break;
     default:
         break;

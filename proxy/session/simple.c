@@ -151,11 +151,27 @@ struct portal *session_target(struct session *s, struct judged *judged, const st
     return portal;
 }
 
-/* What an EXECUTE, or a FETCH from a cursor, runs changes what the prepared text changes. */
-unsigned target_changes(const struct portal *target)
+/* What an EXECUTE, or a FETCH from a cursor, runs changes what the prepared text changes: that of PREPARE, or
+ * of the message that declared it. */
+static unsigned changes_when_run(const struct judged *target)
 {
-    const struct statement *single = target != NULL ? judged_single(target->judged) : NULL;
-    return single != NULL ? shape_relevant_changes(target->judged, &single->shape) : 0;
+    unsigned changes = 0;
+    const struct analysis *analysis = &target->judgement.analysis;
+    for (size_t i = 0; i < analysis->statement_count; i++) {
+        const struct shape *shape = &analysis->statements[i].shape;
+        bool prepared = shape->kind == STATEMENT_PREPARE && shape->inner != NULL;
+        changes |= shape_relevant_changes(target, prepared ? shape->inner : shape);
+    }
+    return changes;
+}
+
+/* What is deferred runs at the end of the transaction, or when it is told to. */
+static bool runs_what_is_deferred(const struct session *s, const struct shape *shape)
+{
+    bool sets_constraints = shape->kind == STATEMENT_SET && shape->setting_count == 1 &&
+                            text_is(shape->settings[0].name, "constraints");
+    return s->code_ran && (shape->kind == STATEMENT_COMMIT || shape->kind == STATEMENT_TWO_PHASE ||
+                           sets_constraints);
 }
 
 bool shape_runs_code(struct session *s, const struct shape *shape)
@@ -169,9 +185,20 @@ bool shape_runs_code(struct session *s, const struct shape *shape)
     } else if (shape->kind == STATEMENT_EXECUTE) {
         target = names_find(s->statements, shape->name);
     }
-    const struct statement *single = target != NULL ? judged_single(target) : NULL;
-    unsigned changes = shape->changes | (single != NULL ? single->shape.changes : 0);
-    return (changes & CHANGES_BY_CODE) != 0;
+    unsigned changes = shape->changes | (target != NULL ? changes_when_run(target) : 0);
+    return (changes & CHANGES_BY_CODE) != 0 || runs_what_is_deferred(s, shape);
+}
+
+unsigned statement_changes(const struct session *s, const struct judged *judged, const struct shape *shape,
+                           const struct portal *target)
+{
+    unsigned changes = shape_relevant_changes(judged, shape);
+    bool transparent = judged->view.policy != NULL && judged->view.policy->transparent;
+    if (target != NULL && target->judged != judged)
+        changes |= changes_when_run(target->judged);
+    if (!transparent && runs_what_is_deferred(s, shape))
+        changes |= CHANGES_BY_CODE;
+    return changes;
 }
 
 unsigned shape_relevant_changes(const struct judged *judged, const struct shape *shape)
@@ -182,25 +209,18 @@ unsigned shape_relevant_changes(const struct judged *judged, const struct shape 
     return shape->changes & (transparent ? names : all);
 }
 
-static unsigned changes_of(const struct judged *judged)
+void query_relay(struct session *s, struct judged *judged, struct portal *const *counters, size_t count)
 {
     unsigned changes = 0;
     const struct analysis *analysis = &judged->judgement.analysis;
-    for (size_t i = 0; i < analysis->statement_count; i++)
-        changes |= shape_relevant_changes(judged, &analysis->statements[i].shape);
-    return changes;
-}
-
-void query_relay(struct session *s, struct judged *judged, struct portal *const *counters, size_t count)
-{
-    unsigned changes = changes_of(judged);
     struct request *request = send_query(s, judged->print);
     request->execution = execution_new(judged, counters, count);
     request->execution->statement_number = s->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
     measure_sent(s);
-    for (size_t i = 0; i < count; i++)
-        changes |= target_changes(counters[i]);
+    for (size_t i = 0; i < analysis->statement_count; i++)
+        changes |= statement_changes(s, judged, &analysis->statements[i].shape,
+                                     i < count ? counters[i] : NULL);
     request_changes(s, request, changes);
     if (request->execution->limited)
         s->limited_outstanding++;
@@ -232,11 +252,27 @@ static struct portal *counter_of(struct session *s, struct judged *judged, size_
     return target;
 }
 
+static bool may_follow(struct session *s, struct judged *judged, struct error_text *error)
+{
+    const struct analysis *analysis = &judged->judgement.analysis;
+    struct arena *arena = &judged->arena;
+    bool *runs_code = arena_array(arena, analysis->statement_count, sizeof *runs_code);
+    const struct judge_context context = {.policy = judged->view.policy,
+                                          .catalog = judged->view.catalog,
+                                          .setting_values = judged->view.setting_values};
+    const struct decide_context decide_context = judge_decide_context(&context);
+    for (size_t i = 0; i < analysis->statement_count; i++)
+        runs_code[i] = shape_runs_code(s, &analysis->statements[i].shape);
+    return judge_may_follow(arena, &decide_context, analysis, runs_code, error);
+}
+
 static enum step relay_allowed(struct session *s, struct judged *judged)
 {
     size_t count = judged->judgement.analysis.statement_count;
     struct portal **counters = memory_allocate_zeroed(count + 1, sizeof(struct portal *));
     struct error_text error = {0};
+    if (count > 1)
+        (void)may_follow(s, judged, &error);
     for (size_t i = 0; i < count && error.message.size == 0; i++)
         counters[i] = counter_of(s, judged, i, &error);
     if (error.message.size > 0)
@@ -325,13 +361,14 @@ static enum step prepare(struct session *s, struct judged **judged)
     if (hold_lookup(s, *judged) == STEP_WAIT)
         return STEP_WAIT;
     hold_use_lookup(s, judged);
-    const struct statement *single = judged_single(*judged);
     if ((judged_gated(*judged) || commits_among_others(*judged)) && session_drain(s) == STEP_WAIT)
         return STEP_WAIT;
-    if (single != NULL && shape_runs_code(s, &single->shape) &&
-        (*judged)->judgement.verdict != VERDICT_REJECT)
-        return pins_before_code(s, *judged);
-    return STEP_DONE;
+    const struct analysis *analysis = &(*judged)->judgement.analysis;
+    bool runs_code = false;
+    for (size_t i = 0; i < analysis->statement_count; i++)
+        runs_code = runs_code || shape_runs_code(s, &analysis->statements[i].shape);
+    return runs_code && (*judged)->judgement.verdict != VERDICT_REJECT ? pins_before_code(s, *judged)
+                                                                      : STEP_DONE;
 }
 
 enum step client_query(struct session *s, const struct frame *frame)

@@ -56,7 +56,7 @@ static void send_run(struct session *s, struct portal *portal)
     request->execution = execution_new(judged, &portal, 1);
     request->execution->statement_number = portal->statement_number;
     request->execution->started_us = s->port.monotonic_us(s->port.context);
-    request_changes(s, request, shape_relevant_changes(judged, &judged_single(judged)->shape));
+    request_changes(s, request, statement_changes(s, judged, &judged_single(judged)->shape, NULL));
     send_close(s, ROLE_QUIET, 'P', own);
     send_close(s, ROLE_QUIET, 'S', own);
 }

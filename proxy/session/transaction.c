@@ -63,10 +63,47 @@ static void follow_timeout(struct session *s, const struct shape *shape)
     }
 }
 
+/* What code may have done is compared with what was before it, first. */
 static void forget_pins(struct session *s)
 {
+    if (s->check_pins)
+        return;
     free(s->pins);
     s->pins = NULL;
+}
+
+/* Does the statement itself move what pins_sql reads? */
+static bool moves_pins(const struct shape *shape)
+{
+    static const char *const names[] = {"role", "session_authorization", "search_path",
+                                        "standard_conforming_strings", "client_encoding",
+                                        "row_security", "session_replication_role"};
+    bool by_role = (shape->changes & CHANGES_ROLE) != 0 && shape->kind != STATEMENT_ROLLBACK &&
+                   shape->kind != STATEMENT_ROLLBACK_TO && shape->kind != STATEMENT_TWO_PHASE;
+    bool moves = by_role || shape->kind == STATEMENT_DISCARD;
+    for (size_t i = 0; i < shape->setting_count; i++) {
+        const struct setting_use *use = &shape->settings[i];
+        moves = moves || use->act == SETTING_RESET_ALL;
+        for (size_t j = 0; j < ARRAY_SIZE(names) && use->act != SETTING_SHOW; j++)
+            moves = moves || text_is(use->name, names[j]);
+    }
+    return moves;
+}
+
+static void follow_pins(struct session *s, const struct shape *shape)
+{
+    bool back = shape->kind == STATEMENT_ROLLBACK || shape->kind == STATEMENT_ROLLBACK_TO;
+    bool moves = (shape->changes & CHANGES_BY_CODE) == 0 && moves_pins(shape);
+    s->pins_moved = s->pins_moved || moves;
+    if (moves || (back && s->pins_moved))
+        forget_pins(s);
+}
+
+void transaction_runs_code(struct session *s)
+{
+    s->check_pins = s->pins != NULL;
+    s->changed = true;
+    s->code_ran = true;
 }
 
 static void follow_names(struct session *s, const struct shape *shape)
@@ -145,12 +182,22 @@ void transaction_completed(struct session *s, const struct statement *statement,
     follow_transaction(s, shape, print, tag);
     follow_timeout(s, shape);
     follow_names(s, shape);
-    if ((shape->changes & (CHANGES_SETTINGS | CHANGES_ROLE)) != 0 &&
-        (shape->changes & CHANGES_BY_CODE) == 0)
-        forget_pins(s);
+    follow_pins(s, shape);
     if (shape_runs_code(s, shape))
+        transaction_runs_code(s);
+    s->changed |= (shape->changes & CHANGES_OBJECTS) != 0;
+}
+
+/* Code may have been deferred to the end. Where the client itself moved what the end moves back, what was before
+ * is not known. */
+static void end_of_code(struct session *s)
+{
+    if (s->pins_moved)
+        forget_pins(s);
+    else if (s->code_ran)
         s->check_pins = s->pins != NULL;
-    s->changed |= shape_runs_code(s, shape) || (shape->changes & CHANGES_OBJECTS) != 0;
+    s->pins_moved = false;
+    s->code_ran = false;
 }
 
 static bool outlives_transaction(const void *object)
@@ -165,6 +212,7 @@ void transaction_ready(struct session *s, char status)
     if (status == 'I') {
         s->catalog_stale |= s->changed;
         s->changed = false;
+        end_of_code(s);
     }
     if (status != 'I' || s->gate.left)
         return;

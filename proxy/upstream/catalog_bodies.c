@@ -44,7 +44,8 @@ static void without_body(struct reading *reading, const struct function *functio
             : arena_printf(reading->arena, "%.*s.%.*s() is written in %.*s",
                            TEXT_ARGS(function->schema), TEXT_ARGS(function->name),
                            TEXT_ARGS(language));
-    add_reason(reading, function_node(reading, function->oid), reason);
+    for (enum deed deed = 0; deed < DEED_COUNT; deed++)
+        add_reason(reading, deed, function_node(reading, function->oid), reason);
 }
 
 void read_bodies(struct reading *reading, const PGresult *result)
@@ -212,6 +213,15 @@ static void add_runs_of_name(struct search *search, size_t from, const struct co
     add_types(search, from, name);
 }
 
+static void add_reason_of_body(struct reading *reading, enum deed deed, const struct function *function,
+                               const char *reason)
+{
+    if (reason != NULL)
+        add_reason(reading, deed, function_node(reading, function->oid),
+                   arena_printf(reading->arena, "%.*s.%.*s() %s", TEXT_ARGS(function->schema),
+                                TEXT_ARGS(function->name), reason));
+}
+
 static void search_body(struct search *search, const struct body *body, struct arena *arena)
 {
     struct reading *reading = search->reading;
@@ -219,15 +229,20 @@ static void search_body(struct search *search, const struct body *body, struct a
     size_t node = function_node(reading, function->oid);
     struct code code;
     code_read(arena, body->text, body->procedural, &code);
-    if (code.unclear != NULL)
-        add_reason(reading, node,
-                   arena_printf(reading->arena, "%.*s.%.*s() %s", TEXT_ARGS(function->schema),
-                                TEXT_ARGS(function->name), code.unclear));
-    for (size_t i = 0; i < code.count; i++)
+    add_reason_of_body(reading, NOT_UNDONE, function, code.unclear);
+    add_reason_of_body(reading, MOVES_SESSION, function, code.unclear);
+    add_reason_of_body(reading, MOVES_SESSION, function, code.sets ? "has a SET" : NULL);
+    add_reason_of_body(reading, MOVES_SESSION, function,
+                       code.cascades ? "empties tables that it does not name" : NULL);
+    for (size_t i = 0; i < code.count; i++) {
         add_runs_of_name(search, node, &code.names[i]);
+        add_reason_of_body(reading, MOVES_SESSION, function, code.names[i].is_local ? "has a set_config" : NULL);
+    }
     for (size_t i = 0; i < code.count && !body->procedural; i++)
-        if (text_is(code.names[i].name, "into")) /* SELECT INTO makes a table */
+        if (text_is(code.names[i].name, "into")) { /* SELECT INTO makes a table */
             add_runs(reading, node, event_node(reading));
+            add_reason_of_body(reading, MOVES_SESSION, function, "may make a table");
+        }
 }
 
 void add_runs_of_bodies(struct reading *reading)

@@ -1,5 +1,6 @@
 /*
- * catalog_code.c - what using a table runs, and whether a rollback undoes all of it.
+ * catalog_code.c - what using a table runs: whether a rollback undoes all of it, and whether settings, role
+ * and objects stay what they are.
  *
  * A graph: a use of a relation, a function and a type are nodes, and each points at what it may run. What
  * is found in the bodies of functions is rather too much than too little, and what cannot be seen (another
@@ -56,13 +57,13 @@ void add_runs(struct reading *reading, size_t from, size_t to)
     *runs = (struct runs){from, to};
 }
 
-void add_reason(struct reading *reading, size_t node, struct text reason)
+void add_reason(struct reading *reading, enum deed deed, size_t node, struct text reason)
 {
-    if (reading->reasons == NULL)
-        reading->reasons =
-            arena_array(&reading->scratch, node_count(reading), sizeof *reading->reasons);
-    if (node != 0 && reading->reasons[node].size == 0)
-        reading->reasons[node] = reason;
+    struct text **reasons = &reading->reasons[deed];
+    if (*reasons == NULL)
+        *reasons = arena_array(&reading->scratch, node_count(reading), sizeof **reasons);
+    if (node != 0 && (*reasons)[node].size == 0)
+        (*reasons)[node] = reason;
 }
 
 /* --- what the catalog says ------------------------------------------------------------------------ */
@@ -160,13 +161,15 @@ static void judge_relation(struct reading *reading, const struct relation_draft 
 {
     const struct relation *relation = &draft->relation;
     if (relation->kind == 'f')
-        add_reason(reading, node_of_draft(reading, draft, USE_READ),
+        add_reason(reading, NOT_UNDONE, node_of_draft(reading, draft, USE_READ),
                    arena_printf(reading->arena, "%.*s.%.*s is a foreign table",
                                 TEXT_ARGS(relation->schema), TEXT_ARGS(relation->name)));
-    for (enum relation_use use = USE_DELETE; is_system_catalog(relation) && use < USE_COUNT; use++)
-        add_reason(reading, node_of_draft(reading, draft, use),
-                   arena_printf(reading->arena, "%.*s is written, and changes of it are not shown",
-                                TEXT_ARGS(relation->name)));
+    for (enum relation_use use = USE_DELETE; is_system_catalog(relation) && use < USE_COUNT; use++) {
+        struct text why = arena_printf(reading->arena, "%.*s is written, and changes of it are not shown",
+                                       TEXT_ARGS(relation->name));
+        for (enum deed deed = 0; deed < DEED_COUNT; deed++)
+            add_reason(reading, deed, node_of_draft(reading, draft, use), why);
+    }
 }
 
 static void add_runs_of_relation(struct reading *reading, const struct relation_draft *draft)
@@ -240,6 +243,21 @@ static bool is_seen_or_undone(struct text reason)
     return false;
 }
 
+/* Neither settings nor the role nor objects are others behind it. What runs SQL that it is given is none such. */
+static bool leaves_session(const struct builtin_function *builtin)
+{
+    static const char *const reasons[] = {
+        "internal argument", "type i/o",      "statistics",     "reads files",   "wal/replication",
+        "other sessions",    "trigger function", "large object", "transaction id", "locks",
+        "source text",       "sizes",         "event trigger",  "reads settings", "network",
+        "index maintenance", "waits",         "sequence",       "file paths",    "reads by name",
+        "oid counter",       "writes files",  "own statements", "notifies",      "exports snapshot"};
+    for (size_t i = 0; i < ARRAY_SIZE(reasons); i++)
+        if (text_is(builtin->reason, reasons[i]))
+            return true;
+    return builtin->strictest == FUNCTION_CATALOG || builtin->strictest == FUNCTION_HARMLESS;
+}
+
 /* A sequence that moved is shown as such, and moves with every attempt anyway. */
 static void judge_builtin(struct reading *reading, const struct function *function)
 {
@@ -252,8 +270,11 @@ static void judge_builtin(struct reading *reading, const struct function *functi
     else if (builtin.strictest == FUNCTION_GUARDED && !is_seen_or_undone(builtin.reason))
         why = "is called, whose effect would not be shown";
     if (why != NULL)
-        add_reason(reading, function_node(reading, function->oid),
+        add_reason(reading, NOT_UNDONE, function_node(reading, function->oid),
                    arena_printf(reading->arena, "%.*s() %s", TEXT_ARGS(function->name), why));
+    if (!leaves_session(&builtin))
+        add_reason(reading, MOVES_SESSION, function_node(reading, function->oid),
+                   arena_printf(reading->arena, "%.*s() is called", TEXT_ARGS(function->name)));
 }
 
 static void judge_builtins(struct reading *reading)
@@ -268,6 +289,7 @@ static void judge_builtins(struct reading *reading)
 /* --- spreading ------------------------------------------------------------------------------------ */
 
 struct spread {
+    struct text *reasons; /* by node: of one deed */
     const size_t *first; /* by node: where what may run it begins in `from` */
     const size_t *from;
     size_t *waiting; /* nodes whose reason has not been told on */
@@ -291,13 +313,13 @@ static void sort_by_target(struct reading *reading, struct spread *spread)
     spread->from = from;
 }
 
-static void spread_from(struct reading *reading, struct spread *spread, size_t node)
+static void spread_from(struct spread *spread, size_t node)
 {
     for (size_t i = spread->first[node]; i < spread->first[node + 1]; i++) {
         size_t from = spread->from[i];
-        if (reading->reasons[from].size > 0)
+        if (spread->reasons[from].size > 0)
             continue;
-        reading->reasons[from] = reading->reasons[node];
+        spread->reasons[from] = spread->reasons[node];
         spread->waiting[spread->waiting_count++] = from;
     }
 }
@@ -308,22 +330,30 @@ static void spread_reasons(struct reading *reading)
     struct spread spread = {0};
     sort_by_target(reading, &spread);
     spread.waiting = arena_array(&reading->scratch, nodes, sizeof *spread.waiting);
-    for (size_t i = 0; i < nodes; i++)
-        if (reading->reasons[i].size > 0)
-            spread.waiting[spread.waiting_count++] = i;
-    while (spread.waiting_count > 0)
-        spread_from(reading, &spread, spread.waiting[--spread.waiting_count]);
+    for (enum deed deed = 0; deed < DEED_COUNT; deed++) {
+        spread.reasons = reading->reasons[deed];
+        for (size_t i = 0; i < nodes; i++)
+            if (spread.reasons[i].size > 0)
+                spread.waiting[spread.waiting_count++] = i;
+        while (spread.waiting_count > 0)
+            spread_from(&spread, spread.waiting[--spread.waiting_count]);
+    }
 }
 
 static void take_reasons(const struct reading *reading, struct relation_draft *draft)
 {
-    for (enum relation_use use = USE_READ; use < USE_COUNT; use++)
-        draft->relation.not_undone[use] = reading->reasons[node_of_draft(reading, draft, use)];
+    for (enum relation_use use = USE_READ; use < USE_COUNT; use++) {
+        size_t node = node_of_draft(reading, draft, use);
+        draft->relation.not_undone[use] = reading->reasons[NOT_UNDONE][node];
+        draft->relation.moves_session[use] = reading->reasons[MOVES_SESSION][node].size > 0;
+    }
 }
 
-void find_not_undone(struct reading *reading)
+void find_deeds(struct reading *reading)
 {
-    add_reason(reading, 0, TEXT(""));
+    size_t event = event_node(reading);
+    for (enum deed deed = 0; deed < DEED_COUNT; deed++)
+        add_reason(reading, deed, 0, TEXT(""));
     judge_builtins(reading);
     for (size_t i = 0; i < reading->relation_count; i++)
         add_runs_of_relation(reading, &reading->relations[i]);
@@ -337,6 +367,8 @@ void find_not_undone(struct reading *reading)
         take_reasons(reading, &reading->relations[i]);
     const struct event_code event_code = {.functions = reading->event_functions.items,
                                           .function_count = reading->event_functions.count,
-                                          .not_undone = reading->reasons[event_node(reading)]};
+                                          .not_undone = reading->reasons[NOT_UNDONE][event],
+                                          .moves_session =
+                                              reading->reasons[MOVES_SESSION][event].size > 0};
     catalog_set_event_code(reading->catalog, &event_code);
 }

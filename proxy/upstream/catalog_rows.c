@@ -183,7 +183,7 @@ static void finish_type(struct reading *reading, struct type_draft *draft)
 
 void add_to_catalog(struct reading *reading)
 {
-    find_not_undone(reading);
+    find_deeds(reading);
     for (size_t i = 0; i < reading->schema_count; i++)
         catalog_add_schema(reading->catalog, reading->schemas[i].name);
     for (size_t i = 0; i < reading->function_count; i++)

@@ -47,6 +47,13 @@ struct runs {
     size_t from, to; /* nodes: catalog_code.c */
 };
 
+/* What a node may do by what it runs. */
+enum deed {
+    NOT_UNDONE,    /* it is not sure that a rollback undoes all of it */
+    MOVES_SESSION, /* settings, the role or objects may be others behind it */
+    DEED_COUNT
+};
+
 struct body {
     size_t function; /* index */
     struct text text;
@@ -76,12 +83,12 @@ struct reading {
     struct operator_class *default_classes;
     size_t default_class_count;
 
-    /* What runs what, and why a node's effect may outlive a rollback (empty: it does not). */
+    /* What runs what, and by what a node may do such a deed (empty: it does not). */
     struct arena scratch; /* until the snapshot is complete */
     struct list runs;     /* struct runs */
     struct list bodies;   /* struct body */
     struct list operators; /* struct operator, those whose functions are not an extension's own */
-    struct text *reasons; /* by node; NULL before the first */
+    struct text *reasons[DEED_COUNT]; /* by node; NULL before the first */
     struct list event_functions; /* uint32_t, of event triggers; in `arena` */
 };
 
@@ -155,13 +162,15 @@ size_t event_node(const struct reading *reading); /* any change of objects */
 void add_runs(struct reading *reading, size_t from, size_t to);
 void add_runs_of_trigger(struct reading *reading, uint32_t relation, int events, uint32_t function);
 void add_runs_of_cast(struct reading *reading, const struct cast *cast);
-void add_reason(struct reading *reading, size_t node, struct text reason); /* the first one stays */
+/* The first one stays. */
+void add_reason(struct reading *reading, enum deed deed, size_t node, struct text reason);
 
 /* Looks for the names in the bodies of functions, and adds what they run. */
 void add_runs_of_bodies(struct reading *reading);
 
-/* Sets `not_undone` of every relation, and what event triggers run; everything else must have been read. */
-void find_not_undone(struct reading *reading);
+/* Sets `not_undone` and `moves_session` of every relation, and what event triggers run; everything else must
+ * have been read. */
+void find_deeds(struct reading *reading);
 
 /* Gives what was read to the catalog. */
 void add_to_catalog(struct reading *reading);

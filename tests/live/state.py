@@ -62,6 +62,56 @@ DOER = """
         on: ["language:plpgsql"]
 """
 
+# Neither calls nor makes anything: what runs, runs by itself.
+WRITER = """
+    search_path: [shop]
+    rules:
+      - allow: [select]
+        on: ["shop.*"]
+        not_columns: [shop.customers.ssn]
+      - allow: [insert, update, delete, truncate]
+        on: ["shop.h_*"]
+      - allow: [set]
+        on: ["setting:constraints"]
+"""
+
+# Each name: what moves the session, by itself, and the statement that makes it run.
+HIDDEN = """
+CREATE FUNCTION shop.h_moves() RETURNS int LANGUAGE plpgsql AS $$BEGIN
+    PERFORM set_config('search_path', 'public', false); RETURN 1; END$$;
+CREATE FUNCTION shop.h_path() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+    SET search_path = public; RETURN NEW; END$$;
+CREATE FUNCTION shop.h_temp() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+    CREATE TEMP TABLE IF NOT EXISTS orders AS SELECT 1 AS id, ssn AS status FROM shop.customers; RETURN NEW; END$$;
+CREATE FUNCTION shop.h_note() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+    INSERT INTO shop.h_log VALUES (TG_OP, now()); RETURN NEW; END$$;
+CREATE TABLE shop.h_log (op text, at timestamptz);
+CREATE TABLE shop.h_before (id int);
+CREATE TABLE shop.h_default (id int, x int DEFAULT shop.h_moves());
+CREATE TABLE shop.h_check (id int CHECK (shop.h_moves() = 1));
+CREATE TABLE shop.h_truncated (id int);
+CREATE TABLE shop.h_parent (id int PRIMARY KEY);
+CREATE TABLE shop.h_child (id int REFERENCES shop.h_parent ON DELETE CASCADE);
+CREATE TABLE shop.h_deferred (id int);
+CREATE TABLE shop.h_left (id int);
+CREATE TABLE shop.h_audited (id int);
+CREATE VIEW shop.h_view AS SELECT id FROM shop.h_before;
+INSERT INTO shop.h_before VALUES (1); INSERT INTO shop.h_audited VALUES (1); INSERT INTO shop.h_left VALUES (1);
+INSERT INTO shop.h_parent VALUES (1), (2); INSERT INTO shop.h_child VALUES (1), (2);
+CREATE TRIGGER t BEFORE UPDATE ON shop.h_before FOR EACH ROW EXECUTE FUNCTION shop.h_path();
+CREATE TRIGGER t BEFORE TRUNCATE ON shop.h_truncated EXECUTE FUNCTION shop.h_path();
+CREATE TRIGGER t AFTER DELETE ON shop.h_child FOR EACH ROW EXECUTE FUNCTION shop.h_path();
+CREATE CONSTRAINT TRIGGER t AFTER INSERT ON shop.h_deferred DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION shop.h_path();
+CREATE TRIGGER t BEFORE UPDATE ON shop.h_left FOR EACH ROW EXECUTE FUNCTION shop.h_temp();
+CREATE TRIGGER t BEFORE UPDATE ON shop.h_audited FOR EACH ROW EXECUTE FUNCTION shop.h_note();
+GRANT ALL ON ALL TABLES IN SCHEMA shop TO agent;
+"""
+MOVING = ("UPDATE shop.h_before SET id = 1", "UPDATE shop.h_view SET id = 1", "INSERT INTO shop.h_default (id) VALUES (1)",
+          "INSERT INTO shop.h_check VALUES (1)", "TRUNCATE shop.h_truncated", "DELETE FROM shop.h_parent WHERE id = 1",
+          "INSERT INTO shop.h_deferred VALUES (1)",
+          "MERGE INTO shop.h_before b USING (SELECT 1 AS id) s ON s.id = b.id WHEN MATCHED THEN UPDATE SET id = 1")
+
 SETUP = """
 CREATE SCHEMA dev AUTHORIZATION agent;
 GRANT CREATE, USAGE ON SCHEMA shop TO agent;
@@ -411,6 +461,71 @@ def test_a_cte_hides_a_table_only_where_it_can_be_seen():
     each_protocol(scenario)
 
 
+# --- code that runs by itself -----------------------------------------------------------------------------
+
+ORDERS = "SELECT id FROM orders LIMIT 1"
+
+
+def ends(c, *messages):
+    """The last of them finds the session at its end, and reads nothing."""
+    for message in messages[:-1]:
+        equal(pgwire.errors(c.run(message)), [], message)
+    try:
+        replies = c.run(messages[-1])
+    except (pgwire.Closed, OSError):
+        return
+    check(not any(r.kind == "D" for r in replies), f"{messages[-1]}: nothing is read")
+    equal(codes(replies)[-1:], ["42501"], messages[-1])
+
+
+def test_what_runs_by_itself_and_moves_the_path_ends_the_session():
+    for sql in MOVING:
+        with connection("writer") as c:
+            ends(c, pgwire.query(sql), pgwire.query(ORDERS))
+        with connection("writer") as c:
+            refused(c, f"{sql}; {ORDERS}", f"BEGIN; {sql}; COMMIT; {ORDERS}")
+        with connection("writer") as c:
+            ends(c, pgwire.query(f"BEGIN; {sql}; COMMIT"), pgwire.query(ORDERS))
+
+
+def test_so_it_does_in_a_pipeline_of_what_was_prepared_before():
+    run = pgwire.bind(statement="w") + pgwire.execute()
+    for sql in MOVING[:-2]:
+        with connection("writer") as c:
+            ends(c, pgwire.parse(ORDERS, "r") + pgwire.parse(sql, "w") + pgwire.SYNC,
+                 run + pgwire.SYNC + pgwire.bind(statement="r") + pgwire.execute() + pgwire.SYNC)
+    with connection("writer") as c:
+        fine(c, f"PREPARE w AS {MOVING[0]}")
+        refused(c, f"EXECUTE w; {ORDERS}")
+        ends(c, pgwire.query("EXECUTE w"), pgwire.query(ORDERS))
+
+
+def test_so_it_does_when_it_was_deferred():
+    deferred = "INSERT INTO shop.h_deferred VALUES (1)"
+    for end in "COMMIT", "SET CONSTRAINTS ALL IMMEDIATE":
+        with connection("writer") as c:
+            fine(c, "BEGIN", "SET LOCAL statement_timeout = '10s'", deferred, ORDERS)
+            refused(c, f"{end}; {ORDERS}")
+        with connection("writer") as c:
+            fine(c, "BEGIN", "SET LOCAL statement_timeout = '10s'", deferred, ORDERS)
+            ends(c, pgwire.query(end), pgwire.query(ORDERS))
+
+
+def test_a_temporary_table_that_a_trigger_leaves_is_no_table_of_the_rules():
+    def scenario(ask):
+        with connection("writer") as c:
+            fine(c, "SELECT status FROM orders LIMIT 1", "UPDATE shop.h_left SET id = 1", ask=ask)
+            refused(c, "SELECT status FROM orders LIMIT 1", ask=ask)
+            fine(c, "SELECT status FROM shop.orders LIMIT 1", ask=ask)
+    each_protocol(scenario)
+
+
+def test_an_audit_trigger_costs_nothing():
+    with connection("writer") as c:
+        fine(c, "UPDATE shop.h_audited SET id = 1; SELECT id FROM orders LIMIT 1; UPDATE shop.h_audited SET id = 2")
+        fine(c, "BEGIN; UPDATE shop.h_audited SET id = 1; SELECT id FROM orders LIMIT 1; COMMIT")
+
+
 # --- calls ------------------------------------------------------------------------------------------------
 
 
@@ -453,8 +568,8 @@ def test_a_commit_in_a_message_does_not_let_a_part_of_it_run():
 
 if __name__ == "__main__":
     with Database() as database:
-        database.ask(SETUP.replace("DATABASE_NAME", database.name))
+        database.ask(SETUP.replace("DATABASE_NAME", database.name) + HIDDEN)
         with Wicket(database, configuration=agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
-                                                     ("caller", CALLER), ("doer", DOER))) as running:
+                                                     ("caller", CALLER), ("doer", DOER), ("writer", WRITER))) as running:
             code = main(globals())
     sys.exit(code)
