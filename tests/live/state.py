@@ -466,6 +466,11 @@ def test_a_cte_hides_a_table_only_where_it_can_be_seen():
 ORDERS = "SELECT id FROM orders LIMIT 1"
 
 
+def writer():
+    database.ask("INSERT INTO shop.h_parent VALUES (1) ON CONFLICT DO NOTHING; INSERT INTO shop.h_child VALUES (1)")
+    return connection("writer")
+
+
 def ends(c, *messages):
     """The last of them finds the session at its end, and reads nothing."""
     for message in messages[:-1]:
@@ -480,21 +485,21 @@ def ends(c, *messages):
 
 def test_what_runs_by_itself_and_moves_the_path_ends_the_session():
     for sql in MOVING:
-        with connection("writer") as c:
+        with writer() as c:
             ends(c, pgwire.query(sql), pgwire.query(ORDERS))
-        with connection("writer") as c:
+        with writer() as c:
             refused(c, f"{sql}; {ORDERS}", f"BEGIN; {sql}; COMMIT; {ORDERS}")
-        with connection("writer") as c:
+        with writer() as c:
             ends(c, pgwire.query(f"BEGIN; {sql}; COMMIT"), pgwire.query(ORDERS))
 
 
 def test_so_it_does_in_a_pipeline_of_what_was_prepared_before():
     run = pgwire.bind(statement="w") + pgwire.execute()
     for sql in MOVING[:-2]:
-        with connection("writer") as c:
+        with writer() as c:
             ends(c, pgwire.parse(ORDERS, "r") + pgwire.parse(sql, "w") + pgwire.SYNC,
-                 run + pgwire.SYNC + pgwire.bind(statement="r") + pgwire.execute() + pgwire.SYNC)
-    with connection("writer") as c:
+                 run + pgwire.bind(statement="r") + pgwire.execute() + pgwire.SYNC)
+    with writer() as c:
         fine(c, f"PREPARE w AS {MOVING[0]}")
         refused(c, f"EXECUTE w; {ORDERS}")
         ends(c, pgwire.query("EXECUTE w"), pgwire.query(ORDERS))
