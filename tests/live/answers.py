@@ -248,20 +248,6 @@ def test_cancelled_disconnected_paused_or_cut_off_while_it_runs():
     check(held.state() in ("released", "executed"), held.state())
 
 
-def test_nothing_is_open_upstream_while_a_person_is_asked():
-    """Of each kind of hold; pg_locks and pg_stat_activity of the agent's sessions are empty."""
-    reload(**{**USUAL, "more": "where: any"})
-    with closing(running.connect(autocommit=False)) as used:
-        cursor = used.cursor()
-        cursor.execute("SELECT 1")
-        held = Held()
-        used.rollback()
-    equal(database.ask("SELECT state, query FROM pg_stat_activity WHERE usename = 'agent' AND datname = current_database() AND "
-                       "(xact_start IS NOT NULL OR backend_xid IS NOT NULL OR backend_xmin IS NOT NULL) "
-                       "AND backend_type = 'client backend' AND query NOT LIKE '%pg_catalog.pg_class%'"), [])
-    held.is_untouched("pending")
-
-
 if __name__ == "__main__":
     with Database() as database, Wicket(database, configuration=CONFIGURATION, approver="alice", **USUAL) as running:
         code_of_all = main(globals())

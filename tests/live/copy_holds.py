@@ -7,8 +7,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 import psycopg2
 
+import pgwire
 from live import check, equal, eventually, main
-from wicket import Sender, wicket
+from wicket import AGENT_SECRET, Sender, wicket
 
 POLICY = """
     search_path: [shop]
@@ -151,6 +152,35 @@ def test_a_copy_that_is_counted_is_held_once_it_is_too_much():
     equal(error.pgcode, "54000", str(error))
     check("at most 102400 bytes" in str(error), str(error))
     equal(database.value("SELECT count(*) FROM c.counted"), 5)
+
+
+def test_the_extended_protocol():
+    """As libpq speaks it: Sync behind Execute, which the server passes over while it takes data, and behind the data."""
+    begin = [pgwire.parse("COPY c.t (id, v) FROM STDIN"), pgwire.bind(), pgwire.describe(), pgwire.execute(), pgwire.SYNC]
+
+    def send_copy(c, number, *data, end=pgwire.message("c")):
+        c.send(*begin)
+        equal(pgwire.kinds([c.read() for _ in range(4)]), "12nG")
+        c.send(*[pgwire.message("d", b"%d\t%s\n" % (number + i, v)) for i, v in enumerate(data)], end, pgwire.SYNC)
+
+    with pgwire.Connection("127.0.0.1", running.port, "agent", AGENT_SECRET) as c:
+        send_copy(c, 300, b"a", b"b")
+        hold = eventually(lambda: running.holds("pending"), "a hold")[0]
+        equal(database.value("SELECT count(*) FROM c.t WHERE id >= 300"), 0)
+        release(running.hold(hold["id"]))
+        answers = c.answers()
+        equal((pgwire.kinds(answers).strip("N"), [a.tag() for a in answers if a.kind == "C"]), ("CZ", ["COPY 2"]))
+        equal(running.hold(hold["id"])["state"], "executed")
+        known = len(running.holds())
+        for number, end, code in ((310, pgwire.message("f", pgwire.text("changed my mind")), "57014"),
+                                  (300, pgwire.message("c"), "23505")):
+            send_copy(c, number, b"never", end=end)
+            equal([e["C"] for e in pgwire.errors(c.answers())], [code])
+        answers = c.run(*begin[:-1], pgwire.message("d", b"320\tx\n"), pgwire.message("c"), pgwire.SYNC)
+        equal([e["C"] for e in pgwire.errors(answers)], ["42501"], "its data is not sent before it is asked for")
+        equal(len(running.holds()), known, "nobody is asked")
+        equal(pgwire.status(c.run(pgwire.query("SELECT 1"))), "I")
+    equal(database.value("SELECT string_agg(v, '' ORDER BY id) FROM c.t WHERE id >= 300"), "ab")
 
 
 if __name__ == "__main__":
