@@ -160,6 +160,8 @@ static enum hold_answer get(struct operation *operation)
     enum hold_answer answer = operation_find(operation, &hold);
     if (answer == HOLD_OK && !hold_visible(hold, request->policies, request->policy_count))
         return HOLD_NOT_FOUND;
+    if (answer == HOLD_OK) /* what is due is told at once; it is written at the next tick */
+        hold->state = operation_state_by_clock(hold, operation->now);
     return answer;
 }
 

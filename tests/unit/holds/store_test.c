@@ -427,6 +427,9 @@ Test(store, nothing_can_be_done_with_a_pending_hold_that_is_too_old)
     memcpy(hold.digest, request.holds[0]->digest, SHA256_SIZE);
     arena_release(&request.arena);
     usleep(2000);
+    cr_expect_eq(ask_get(at.store, hold.id, &request), HOLD_OK);
+    cr_expect_eq(request.holds[0]->state, HOLD_EXPIRED, "told before the next tick writes it");
+    arena_release(&request.arena);
     cr_expect_eq(ask_release(at.store, &hold, "alice", &request), HOLD_WRONG_STATE);
     cr_expect_eq(request.holds[0]->state, HOLD_EXPIRED);
     arena_release(&request.arena);
