@@ -55,6 +55,7 @@ static const struct route {
     {EVHTTP_REQ_GET, "/", page_root, ACCESS_PAGE},
     {EVHTTP_REQ_GET, "/holds", page_queue, ACCESS_PAGE},
     {EVHTTP_REQ_GET, "/holds/:", page_hold, ACCESS_PAGE},
+    {EVHTTP_REQ_GET, "/holds/:/statement", page_statement, ACCESS_PAGE},
     {EVHTTP_REQ_POST, "/holds/:/release", form_release, ACCESS_FORM},
     {EVHTTP_REQ_POST, "/holds/:/refuse", form_refuse, ACCESS_FORM},
     {EVHTTP_REQ_GET, "/history", page_history, ACCESS_PAGE},

@@ -43,6 +43,8 @@ static const struct {
                          "default-src 'none'; frame-ancestors 'none'", "no-store"},
     [CONTENT_STREAM] = {"text/event-stream; charset=utf-8",
                         "default-src 'none'; frame-ancestors 'none'", "no-store"},
+    [CONTENT_TEXT] = {"text/plain; charset=utf-8", "default-src 'none'; frame-ancestors 'none'",
+                      "no-store"},
 };
 
 static const struct {

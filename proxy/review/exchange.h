@@ -47,7 +47,7 @@ int exchange_header_count(const struct exchange *exchange, const char *name);
 struct text exchange_body(struct exchange *exchange);
 
 /* What an answer is: its type, what its page may load, how long it may be kept. */
-enum content { CONTENT_JSON = 0, CONTENT_PAGE, CONTENT_ASSET, CONTENT_METRICS, CONTENT_STREAM };
+enum content { CONTENT_JSON = 0, CONTENT_PAGE, CONTENT_ASSET, CONTENT_METRICS, CONTENT_STREAM, CONTENT_TEXT };
 
 /* Answers and ends the exchange: it must not be touched any more. The buffer is released. */
 void exchange_reply(struct exchange *exchange, int status, struct buffer *json);

@@ -14,7 +14,7 @@ handler handle_holds, handle_hold, handle_release, handle_refuse;
 handler handle_agents, handle_pause, handle_resume;
 
 /* Pages and their forms. */
-handler page_root, page_queue, page_hold, page_history, page_agents, page_sign_in;
+handler page_root, page_queue, page_hold, page_statement, page_history, page_agents, page_sign_in;
 handler form_release, form_refuse, form_pause, form_resume, form_sign_in, form_sign_out;
 handler handle_asset;
 

@@ -6,6 +6,7 @@
  */
 #include "proxy/review/hold_page.h"
 
+#include "proxy/base/limits.h"
 #include "proxy/review/handlers.h"
 #include "proxy/review/http.h"
 #include "proxy/review/page_parts.h"
@@ -180,4 +181,21 @@ static void answer_hold(struct exchange *exchange)
 void page_hold(struct exchange *exchange)
 {
     hold_page_ask(exchange, answer_hold);
+}
+
+/* The statement alone, to be copied. It has no character that cannot be seen: it is our own print. */
+static void answer_statement(struct exchange *exchange)
+{
+    if (hold_page_fails(exchange))
+        return;
+    struct buffer body;
+    buffer_init(&body, LIMIT_HTTP_ANSWER_BYTES);
+    buffer_append_text(&body, exchange->hold.holds[0]->statement);
+    buffer_append_byte(&body, '\n');
+    exchange_send(exchange, 200, CONTENT_TEXT, &body);
+}
+
+void page_statement(struct exchange *exchange)
+{
+    hold_page_ask(exchange, answer_statement);
 }

@@ -177,6 +177,8 @@ void part_statement(struct page *page, const struct hold *hold)
         html(out, "<p class=\"soft\">Template <code>%.*s</code> of the policy.</p>\n",
              TEXT_ARGS(hold->template));
     statement_text(page, hold->statement);
+    html(out, "<p class=\"soft\">%.*s characters. <a href=\"/holds/%ld/statement\">As plain text</a></p>\n",
+         TEXT_ARGS(number_words(page->arena, (int64_t)utf8_length(hold->statement))), (long)hold->id);
     values(page, hold);
     settings(page, hold);
     plan(page, hold->plan);

@@ -141,6 +141,14 @@ def test_a_hold_appears_by_itself_is_opened_released_and_runs():
     check(alice.text("h1").startswith("Deleted"), alice.text("h1"))
 
 
+def test_the_statement_is_there_as_plain_text():
+    alice.open(f"/holds/{ids['deleted']}")
+    alice.click("a[href$='/statement']")
+    alice.wait(lambda: alice.path.endswith("/statement"), "its page")
+    equal(alice.run("return document.contentType"), "text/plain")
+    equal(alice.text().strip(), running.hold(ids["deleted"])["statement"])
+
+
 def test_a_refusal_reaches_the_agent_with_its_reason():
     with closing(running.connect()) as connection:
         sender = Sender(connection, "UPDATE order_items SET discount = 0.5 WHERE order_id = 43")
