@@ -228,13 +228,18 @@ static void add_functions(struct contest *contest, struct text schema,
     }
 }
 
+/* With `exactly` those of just these types, which is so much cheaper that it is free. */
 static void add_operators(struct contest *contest, struct text schema,
-                          const struct operator* operators, size_t count, bool users)
+                          const struct operator* operators, size_t count, bool users,
+                          const uint32_t *exactly)
 {
-    for (size_t i = 0; i < count && walk_spend(contest->walk, 1); i++) {
+    for (size_t i = 0; i < count && (exactly != NULL || walk_spend(contest->walk, 1)); i++) {
         struct overload overload = {
             .function = operators[i].function, .result = operators[i].result, .of_user = users};
-        if ((operators[i].left == 0) != (contest->count == 1) ||
+        bool other = exactly != NULL &&
+                     (operators[i].right != exactly[contest->count - 1] ||
+                      (contest->count > 1 && operators[i].left != exactly[0]));
+        if (other || (operators[i].left == 0) != (contest->count == 1) ||
             !place_of_schema(contest->walk, schema, operators[i].schema, &overload.place))
             continue;
         uint32_t *types = arena_array(contest->walk->arena, 2, sizeof *types);
@@ -511,32 +516,60 @@ bool function_chosen(struct walk *walk, struct text schema, struct text name,
     return take(&contest, exact, out);
 }
 
-/* A literal is first taken for what the other operand is, then for what that is a domain over. */
-static const struct overload *exact_operator(const struct contest *contest)
+/* A literal is first taken for what the other operand is; false if nothing is known. */
+static bool exact_types(const struct contest *contest, uint32_t types[2])
 {
-    uint32_t types[2] = {contest->types[0], contest->count > 1 ? contest->types[1] : 0};
+    types[0] = contest->types[0];
+    types[1] = contest->types[contest->count - 1];
     if (contest->count == 1)
-        return types[0] != TYPE_LITERAL ? with_exactly(contest, types) : NULL;
-    bool literal = types[0] == TYPE_LITERAL || types[1] == TYPE_LITERAL;
+        return types[0] != TYPE_LITERAL;
     types[0] = types[0] == TYPE_LITERAL ? types[1] : types[0];
     types[1] = types[1] == TYPE_LITERAL ? types[0] : types[1];
-    if (types[0] == TYPE_LITERAL)
+    return types[0] != TYPE_LITERAL;
+}
+
+/* Then for what that is a domain over. */
+static const struct overload *exact_for_domain(const struct contest *contest)
+{
+    if (contest->count == 1 || overloads_may_change(contest->walk))
         return NULL;
-    const struct overload *exact = with_exactly(contest, types);
-    bool domain = catalog_type_by_oid(contest->walk->context->catalog, types[0])->kind == 'd';
-    if (exact != NULL || !literal || !domain || overloads_may_change(contest->walk))
-        return exact;
-    types[0] = contest->bases[contest->types[0] == TYPE_LITERAL ? 1 : 0];
-    types[1] = types[0];
+    bool first = contest->types[0] == TYPE_LITERAL, second = contest->types[1] == TYPE_LITERAL;
+    size_t known = first ? 1 : 0;
+    if (first == second || contest->bases[known] == contest->types[known])
+        return NULL;
+    const uint32_t types[2] = {contest->bases[known], contest->bases[known]};
     return with_exactly(contest, types);
+}
+
+static void add_all_operators(struct contest *contest, struct text schema, struct text name,
+                              const uint32_t *exactly)
+{
+    size_t count;
+    const struct catalog *catalog = contest->walk->context->catalog;
+    const struct operator* operators = catalog_builtin_operators(catalog, name, &count);
+    add_operators(contest, schema, operators, count, false, exactly);
+    operators = catalog_operators(catalog, name, &count);
+    add_operators(contest, schema, operators, count, true, exactly);
+}
+
+/* What takes exactly the operands is looked for before anything is asked of the others: it wins. */
+static const struct overload *exact_operator(struct contest *contest, struct text schema,
+                                             struct text name)
+{
+    uint32_t types[2];
+    if (exact_types(contest, types)) {
+        add_all_operators(contest, schema, name, types);
+        if (contest->item_count > 0)
+            return &contest->items[0];
+    }
+    add_all_operators(contest, schema, name, NULL);
+    return exact_for_domain(contest);
 }
 
 bool operator_chosen(struct walk *walk, struct text schema, struct text name,
                      const struct operand_types *types, struct overload *out)
 {
-    size_t count;
-    const struct catalog *catalog = walk->context->catalog;
-    if (catalog == NULL)
+    if (walk->context->catalog == NULL)
         return false;
     uint32_t *operands = arena_array(walk->arena, 2, sizeof *operands);
     operands[0] = types->prefix ? types->right : types->left;
@@ -544,11 +577,7 @@ bool operator_chosen(struct walk *walk, struct text schema, struct text name,
     struct contest contest = contest_of(walk, operands, types->prefix ? 1 : 2);
     if (contest.unsure)
         return false;
-    const struct operator* operators = catalog_builtin_operators(catalog, name, &count);
-    add_operators(&contest, schema, operators, count, false);
-    operators = catalog_operators(catalog, name, &count);
-    add_operators(&contest, schema, operators, count, true);
-    const struct overload *exact = exact_operator(&contest);
+    const struct overload *exact = exact_operator(&contest, schema, name);
     if (exact != NULL && may_be_hidden(walk, schema, name, exact))
         return false;
     return take(&contest, exact, out);
