@@ -24,6 +24,7 @@ struct reader {
     size_t count, capacity;
     const char *unclear;
     bool sets, cascades;
+    bool opens, closes; /* a cursor; one that it has not opened */
     bool procedural; /* PL/pgSQL */
     bool declaring;  /* between DECLARE and BEGIN */
 };
@@ -180,11 +181,10 @@ static bool begins_declarations(struct arena *arena, const struct token *token, 
     return is_word(token, "declare") && !goes_on_as_value(arena, next);
 }
 
-static bool is_set(const struct reader *reader)
+static bool begins(const struct reader *reader, const char *word)
 {
-    static const char *const words[] = {"set", "reset"};
     return !follows_dot(reader) && statement_may_begin(reader) &&
-           is_one_of(token_at(reader, reader->at), words, ARRAY_SIZE(words));
+           is_one_of(token_at(reader, reader->at), &word, 1);
 }
 
 static const char *why_unclear(struct reader *reader, int depth)
@@ -288,7 +288,9 @@ static void read_text(struct reader *reader, const char *text, int depth)
             reader->unclear = why;
         truncating = token->kind != ';' && (truncating || is_word(token, "truncate"));
         reader->cascades = reader->cascades || (truncating && is_word(token, "cascade"));
-        reader->sets = reader->sets || is_set(reader);
+        reader->sets = reader->sets || begins(reader, "set") || begins(reader, "reset");
+        reader->opens = reader->opens || begins(reader, "open");
+        reader->closes = reader->closes || (!reader->opens && begins(reader, "close"));
         struct text operator = operator_name(reader->arena, token);
         if (could_be_name(token))
             add_name(reader, truncating);
@@ -311,5 +313,6 @@ void code_read(struct arena *arena, struct text body, bool procedural, struct co
                           .count = reader.count,
                           .unclear = reader.unclear,
                           .sets = reader.sets,
-                          .cascades = reader.cascades};
+                          .cascades = reader.cascades,
+                          .closes = reader.closes};
 }

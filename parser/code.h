@@ -21,6 +21,7 @@ struct code {
     size_t count;
     const char *unclear; /* why the text does not tell everything that it runs; NULL: it does */
     bool sets;           /* it has a SET or RESET of its own */
+    bool closes;         /* it closes a cursor before it has opened any: another's */
     bool cascades;       /* it empties tables that it does not name: TRUNCATE … CASCADE */
 };
 

@@ -131,6 +131,9 @@ static bool is_plain_equality(struct walk *walk, A_Expr *tree)
             (count == 2 && strcmp(strVal(linitial(tree->name)), "pg_catalog") == 0));
 }
 
+/* Where the server has transform_null_equals, `column = NULL` is IS NULL, and a key has any number of these. */
+static bool is_untyped_null(Node *node) { return IsA(node, A_Const) && ((A_Const *)node)->isnull; }
+
 static void equality(struct walk *walk, const struct item *target, Node *left, Node *right,
                      struct fixed_list *list)
 {
@@ -140,7 +143,7 @@ static void equality(struct walk *walk, const struct item *target, Node *left, N
         column = target_column(walk, target, right);
         value = left;
     }
-    if (column != NULL && constant_fits(walk, value, base_type(walk, column->type)))
+    if (column != NULL && !is_untyped_null(value) && constant_fits(walk, value, base_type(walk, column->type)))
         fix_column(walk, list, column, 1);
 }
 

@@ -75,6 +75,10 @@ enum {
      * name means. More than a session of sane functions has. */
     LIMIT_TEMPORARY_RELATIONS = 1000,
 
+    /* Roles and paths that a client itself goes through in one transaction with code in between; it may be back
+     * at each. More than it has tenants. */
+    LIMIT_PIN_ROWS = 64,
+
     /* Messages of one batch without Sync that are not answered yet. */
     LIMIT_OUTSTANDING_REQUESTS = 100000,
 

@@ -120,6 +120,8 @@ static void gate_begin(struct session *s, struct portal *portal, enum gate_origi
     gate->fresh = transaction_is_fresh(s);
     gate->started_us = s->port.monotonic_us(s->port.context);
     arena_init(&gate->arena);
+    if (shape_runs_code(s, gate_shape(gate)))
+        pins_code_ran(s); /* in a rehearsal, too */
 }
 
 /* --- deciding again --------------------------------------------------------------------------- */

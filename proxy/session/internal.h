@@ -298,6 +298,24 @@ struct inside {
     bool lost; /* there are more savepoints */
 };
 
+/* The settings that judging goes by, as they were read from the server: pins.c. */
+struct pin_row {
+    char *bytes; /* owned: the values, each with its length in front */
+    size_t size;
+};
+
+struct pins {
+    struct pin_row rows[LIMIT_PIN_ROWS]; /* since before the transaction: what each value may be */
+    size_t count;
+    bool known;          /* nothing but code has moved them since they were read last */
+    bool from_outside;   /* the first row is from outside of the transaction */
+    bool check;          /* user code ran: they are read back before judging on */
+    bool settle;         /* … and the transaction is over: what is read stands alone */
+    bool moved;          /* by the client itself, in this transaction: its end may move them back */
+    bool moved_for_good; /* … or keep them */
+    bool asked_outside, answered; /* the newest question */
+};
+
 struct session {
     struct session_port port;
     struct arena setup_arena;
@@ -325,9 +343,7 @@ struct session {
     bool hide_status;             /* ParameterStatus is not for the client now */
     bool poison_after_ready;      /* the next ReadyForQuery(T) must become E for the client */
     bool cancelling;              /* a CancelRequest is under way */
-    bool check_pins;              /* user code ran: read the pins back before judging on */
-    char *pins;                   /* owned: what they were before; NULL: not read */
-    bool pins_moved;              /* by the client itself, in this transaction: its end may move them back */
+    struct pins pins;
     bool code_ran;                /* in this transaction: its end may run more, which was deferred */
     bool refreshed;               /* this message has had its fresh catalog */
     bool changed;                 /* in this transaction objects were changed, or code ran */
@@ -631,10 +647,18 @@ enum step inside_before(struct session *s, const struct analysis *analysis);
 bool inside_allows(struct session *s, const struct analysis *analysis, struct error_text *error);
 
 /* pins.c */
-struct text pins_sql(struct arena *arena, const struct policy *policy);
+struct text pins_sql(struct arena *arena, const struct policy *policy, bool with_names);
+/* Where the policy lets the client move them itself: what a transaction's end goes back to. */
+enum step pins_before_transaction(struct session *s);
 enum step pins_before_code(struct session *s, const struct judged *judged);
 enum step pins_after_code(struct session *s);
+void pins_code_ran(struct session *s); /* or was tried: names are not given back by a rollback */
+void pins_client_moved(struct session *s, bool for_good);
+void pins_went_back(struct session *s); /* ROLLBACK TO */
+void pins_transaction_ended(struct session *s, bool code_ran);
 void pins_row(struct session *s, struct text body);
+void pins_completed(struct session *s);
+void pins_forget(struct pins *pins);
 
 /* explain.c */
 struct estimate {

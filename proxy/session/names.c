@@ -147,6 +147,15 @@ void names_failed(struct names *names, struct text name, bool lost)
     remove_if_empty(names, name);
 }
 
+void names_forget(struct names *names, struct text name)
+{
+    struct entry *entry = find(names, name);
+    if (entry == NULL)
+        return;
+    set(names, &entry->confirmed, NULL);
+    remove_if_empty(names, name);
+}
+
 void names_drop(struct names *names, bool (*keep)(const void *object))
 {
     for (size_t i = 0; i < BUCKETS; i++)

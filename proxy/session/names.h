@@ -37,6 +37,9 @@ void names_confirmed(struct names *names, struct text name, void *object);
  * of the unnamed statement). */
 void names_failed(struct names *names, struct text name, bool lost);
 
+/* Confirmed removal of one. */
+void names_forget(struct names *names, struct text name);
+
 /* Confirmed removal of everything for which `keep` says false; NULL: of everything. Pending ones stay. */
 void names_drop(struct names *names, bool (*keep)(const void *object));
 

@@ -238,6 +238,17 @@ static void show_error(struct session *s, struct request *head, struct text body
     }
 }
 
+/* Code that fails keeps what it has made of names. */
+static void note_code(struct session *s, const struct request *head)
+{
+    if (head->execution == NULL)
+        return;
+    const struct analysis *analysis = &head->execution->judged->judgement.analysis;
+    for (size_t i = 0; i < analysis->statement_count; i++)
+        if (shape_runs_code(s, &analysis->statements[i].shape))
+            pins_code_ran(s);
+}
+
 static bool is_fatal(const struct error_fields *fields)
 {
     return text_is(fields->severity, "FATAL") || text_is(fields->severity, "PANIC");
@@ -272,6 +283,7 @@ static void on_error(struct session *s, struct text body)
         return;
     }
     note_failure(s, head, &fields);
+    note_code(s, head);
     buffer_clear(&s->late);
     enum request_kind kind = head->kind;
     s->gate.settle_failed = kind == REQUEST_SYNC;
@@ -455,6 +467,8 @@ static void on_reply(struct session *s, const struct frame *frame, struct text w
         gate_row(s, purpose, frame->body);
     } else if (frame->type == BACKEND_COMMAND_COMPLETE && head->purpose == PURPOSE_MEASURED) {
         measuring_completed(s, frame->body);
+    } else if (frame->type == BACKEND_COMMAND_COMPLETE && head->purpose == PURPOSE_PINS) {
+        pins_completed(s);
     }
     /* What was done above may have sent more, but the head is still the head. */
     if (reply == REPLY_LAST && s->state != SESSION_CLOSED) {

@@ -104,7 +104,7 @@ void session_free(struct session *s)
     buffer_release(&s->late);
     buffer_release(&s->client_out);
     buffer_release(&s->server_out);
-    free(s->pins);
+    pins_forget(&s->pins);
     arena_release(&s->setup_arena);
     free(s);
 }
@@ -169,9 +169,9 @@ enum step session_ready_to_judge(struct session *s)
     }
     if (s->outstanding_changes > 0)
         return session_drain(s);
-    if (s->check_pins)
+    if (s->pins.check)
         return pins_after_code(s);
-    return STEP_DONE;
+    return pins_before_transaction(s);
 }
 
 /* --- the client's messages -------------------------------------------------------------------- */

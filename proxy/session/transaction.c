@@ -63,15 +63,6 @@ static void follow_timeout(struct session *s, const struct shape *shape)
     }
 }
 
-/* What code may have done is compared with what was before it, first. */
-static void forget_pins(struct session *s)
-{
-    if (s->check_pins)
-        return;
-    free(s->pins);
-    s->pins = NULL;
-}
-
 /* Does the statement itself move what pins_sql reads? */
 static bool moves_pins(const struct shape *shape)
 {
@@ -90,18 +81,22 @@ static bool moves_pins(const struct shape *shape)
     return moves;
 }
 
+static bool moves_for_good(const struct shape *shape)
+{
+    return shape->setting_count != 1 || shape->settings[0].act != SETTING_SET_LOCAL;
+}
+
 static void follow_pins(struct session *s, const struct shape *shape)
 {
-    bool back = shape->kind == STATEMENT_ROLLBACK || shape->kind == STATEMENT_ROLLBACK_TO;
-    bool moves = (shape->changes & CHANGES_BY_CODE) == 0 && moves_pins(shape);
-    s->pins_moved = s->pins_moved || moves;
-    if (moves || (back && s->pins_moved))
-        forget_pins(s);
+    if ((shape->changes & CHANGES_BY_CODE) == 0 && moves_pins(shape))
+        pins_client_moved(s, moves_for_good(shape));
+    else if (shape->kind == STATEMENT_ROLLBACK_TO)
+        pins_went_back(s);
 }
 
 void transaction_runs_code(struct session *s)
 {
-    s->check_pins = s->pins != NULL;
+    pins_code_ran(s);
     s->changed = true;
     s->code_ran = true;
 }
@@ -188,18 +183,6 @@ void transaction_completed(struct session *s, const struct statement *statement,
     s->changed |= (shape->changes & CHANGES_OBJECTS) != 0;
 }
 
-/* Code may have been deferred to the end. Where the client itself moved what the end moves back, what was before
- * is not known. */
-static void end_of_code(struct session *s)
-{
-    if (s->pins_moved)
-        forget_pins(s);
-    else if (s->code_ran)
-        s->check_pins = s->pins != NULL;
-    s->pins_moved = false;
-    s->code_ran = false;
-}
-
 static bool outlives_transaction(const void *object)
 {
     const struct portal *portal = object;
@@ -212,7 +195,10 @@ void transaction_ready(struct session *s, char status)
     if (status == 'I') {
         s->catalog_stale |= s->changed;
         s->changed = false;
-        end_of_code(s);
+    }
+    if (status == 'I' && !s->gate.left) {
+        pins_transaction_ended(s, s->code_ran);
+        s->code_ran = false;
     }
     if (status != 'I' || s->gate.left)
         return;

@@ -234,6 +234,7 @@ static void search_body(struct search *search, const struct body *body, struct a
     add_reason_of_body(reading, MOVES_SESSION, function, code.sets ? "has a SET" : NULL);
     add_reason_of_body(reading, MOVES_SESSION, function,
                        code.cascades ? "empties tables that it does not name" : NULL);
+    add_reason_of_body(reading, MOVES_SESSION, function, code.closes ? "closes a cursor of others" : NULL);
     for (size_t i = 0; i < code.count; i++) {
         add_runs_of_name(search, node, &code.names[i]);
         add_reason_of_body(reading, MOVES_SESSION, function, code.names[i].is_local ? "has a set_config" : NULL);

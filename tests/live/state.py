@@ -75,6 +75,19 @@ WRITER = """
         on: ["setting:constraints"]
 """
 
+# Takes another role by itself.
+TENANT = """
+    search_path: [shop]
+    rules:
+      - allow: [select]
+        on: ["shop.*"]
+        not_columns: [shop.customers.ssn]
+      - allow: [insert]
+        on: ["shop.h_*"]
+      - allow: [set]
+        on: ["role:*"]
+"""
+
 # Each name: what moves the session, by itself, and the statement that makes it run.
 HIDDEN = """
 CREATE FUNCTION shop.h_moves() RETURNS int LANGUAGE plpgsql AS $$BEGIN
@@ -95,6 +108,20 @@ CREATE TABLE shop.h_child (id int REFERENCES shop.h_parent ON DELETE CASCADE);
 CREATE TABLE shop.h_deferred (id int);
 CREATE TABLE shop.h_left (id int);
 CREATE TABLE shop.h_audited (id int);
+CREATE FUNCTION shop.h_prepares() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+    EXECUTE 'DEALLOCATE r'; EXECUTE 'PREPARE r AS SELECT ssn FROM shop.customers LIMIT 1';
+    IF NEW.id < 0 THEN RAISE EXCEPTION 'no'; END IF; RETURN NEW; END$$;
+CREATE FUNCTION shop.h_opens() RETURNS trigger LANGUAGE plpgsql AS $$DECLARE c refcursor := 'r'; BEGIN
+    CLOSE c; OPEN c FOR SELECT ssn FROM shop.customers; RETURN NEW; END$$;
+CREATE FUNCTION shop.h_builds() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+    EXECUTE format('SELECT %s', NEW.id); RETURN NEW; END$$;
+CREATE TABLE shop.h_prepared (id int);
+CREATE TABLE shop.h_opened (id int);
+CREATE TABLE shop.h_built (id int);
+CREATE TRIGGER t BEFORE INSERT ON shop.h_prepared FOR EACH ROW EXECUTE FUNCTION shop.h_prepares();
+CREATE TRIGGER t BEFORE INSERT ON shop.h_opened FOR EACH ROW EXECUTE FUNCTION shop.h_opens();
+CREATE CONSTRAINT TRIGGER t AFTER INSERT ON shop.h_built DEFERRABLE INITIALLY DEFERRED
+    FOR EACH ROW EXECUTE FUNCTION shop.h_builds();
 CREATE VIEW shop.h_view AS SELECT id FROM shop.h_before;
 INSERT INTO shop.h_before VALUES (1); INSERT INTO shop.h_audited VALUES (1); INSERT INTO shop.h_left VALUES (1);
 INSERT INTO shop.h_parent VALUES (1), (2); INSERT INTO shop.h_child VALUES (1), (2);
@@ -106,6 +133,7 @@ CREATE CONSTRAINT TRIGGER t AFTER INSERT ON shop.h_deferred DEFERRABLE INITIALLY
 CREATE TRIGGER t BEFORE UPDATE ON shop.h_left FOR EACH ROW EXECUTE FUNCTION shop.h_temp();
 CREATE TRIGGER t BEFORE UPDATE ON shop.h_audited FOR EACH ROW EXECUTE FUNCTION shop.h_note();
 GRANT ALL ON ALL TABLES IN SCHEMA shop TO agent;
+GRANT INSERT ON ALL TABLES IN SCHEMA shop TO DATABASE_NAME_tenant;
 """
 MOVING = ("UPDATE shop.h_before SET id = 1", "UPDATE shop.h_view SET id = 1", "INSERT INTO shop.h_default (id) VALUES (1)",
           "INSERT INTO shop.h_check VALUES (1)", "TRUNCATE shop.h_truncated", "DELETE FROM shop.h_parent WHERE id = 1",
@@ -113,6 +141,10 @@ MOVING = ("UPDATE shop.h_before SET id = 1", "UPDATE shop.h_view SET id = 1", "I
           "MERGE INTO shop.h_before b USING (SELECT 1 AS id) s ON s.id = b.id WHEN MATCHED THEN UPDATE SET id = 1")
 
 SETUP = """
+CREATE ROLE DATABASE_NAME_tenant;
+GRANT DATABASE_NAME_tenant TO agent;
+GRANT USAGE ON SCHEMA shop TO DATABASE_NAME_tenant;
+GRANT SELECT ON shop.orders TO DATABASE_NAME_tenant;
 CREATE SCHEMA dev AUTHORIZATION agent;
 GRANT CREATE, USAGE ON SCHEMA shop TO agent;
 GRANT TEMPORARY ON DATABASE DATABASE_NAME TO agent;
@@ -516,6 +548,41 @@ def test_so_it_does_when_it_was_deferred():
             ends(c, pgwire.query(end), pgwire.query(ORDERS))
 
 
+def test_so_it_does_where_the_client_took_another_role_up_to_the_end():
+    role = f"SET LOCAL ROLE {database.name}_tenant"
+    for table, moves in ("h_deferred", True), ("h_built", False):
+        for order in ((role, f"INSERT INTO shop.{table} VALUES (1)"), (f"INSERT INTO shop.{table} VALUES (1)", role)):
+            with connection("tenant") as c:
+                fine(c, "BEGIN", *order, "SELECT id FROM orders LIMIT 1")
+                if moves:
+                    ends(c, pgwire.query("COMMIT"), pgwire.query(ORDERS))
+                    continue
+                fine(c, "COMMIT", ORDERS, "BEGIN", "SAVEPOINT a", *order)
+                equal(codes(simple(c, "SELECT 1 / 0")), ["22012"])
+                fine(c, "ROLLBACK TO a", ORDERS, "COMMIT", ORDERS)
+
+
+def test_a_name_that_a_trigger_gives_to_something_else_is_the_clients_no_longer():
+    reading, run = "SELECT id FROM shop.orders LIMIT 1", pgwire.bind(statement="r") + pgwire.execute() + pgwire.SYNC
+    for value, code in (1, []), (-1, ["P0001"]):
+        for prepare, use in ((pgwire.query(f"PREPARE r AS {reading}"), pgwire.query("EXECUTE r")),
+                             (pgwire.parse(reading, "r") + pgwire.SYNC, run)):
+            with connection("writer") as c:
+                fine(c, "PREPARE s AS SELECT 1", "BEGIN")
+                equal(codes(c.run(prepare)), [])
+                equal(codes(simple(c, f"INSERT INTO shop.h_prepared VALUES ({value})")), code)
+                fine(c, "ROLLBACK")
+                equal(codes(c.run(use)), ["26000"])
+                fine(c, "EXECUTE s")
+    for declare, use in ((pgwire.query(f"DECLARE r CURSOR FOR {reading}"), pgwire.query("FETCH r")),
+                         (pgwire.parse(reading) + pgwire.bind(portal="r") + pgwire.SYNC, pgwire.execute("r") + pgwire.SYNC)):
+        with connection("writer") as c:
+            fine(c, "BEGIN", "DECLARE s CURSOR FOR SELECT 1")
+            equal(codes(c.run(declare)), [])
+            fine(c, "INSERT INTO shop.h_opened VALUES (1)", "FETCH s")
+            equal(codes(c.run(use)), ["34000"])
+
+
 def test_a_temporary_table_that_a_trigger_leaves_is_no_table_of_the_rules():
     def scenario(ask):
         with connection("writer") as c:
@@ -573,8 +640,10 @@ def test_a_commit_in_a_message_does_not_let_a_part_of_it_run():
 
 if __name__ == "__main__":
     with Database() as database:
-        database.ask(SETUP.replace("DATABASE_NAME", database.name) + HIDDEN)
+        database.ask((SETUP + HIDDEN).replace("DATABASE_NAME", database.name))
         with Wicket(database, configuration=agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
-                                                     ("caller", CALLER), ("doer", DOER), ("writer", WRITER))) as running:
+                                                     ("caller", CALLER), ("doer", DOER), ("writer", WRITER),
+                                                     ("tenant", TENANT))) as running:
             code = main(globals())
+        database.ask(f"DROP OWNED BY {database.name}_tenant; DROP ROLE {database.name}_tenant")
     sys.exit(code)

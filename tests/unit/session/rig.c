@@ -142,11 +142,11 @@ static void told_error(void *context, struct text sqlstate)
 
 /* --- policy and catalog ---------------------------------------------------------------------------- */
 
-static struct rule make_rule(struct rig *rig, enum verdict verdict, enum verb verb, int64_t max_rows)
+static struct rule make_rule(struct rig *rig, const char *on, enum verdict verdict, enum verb verb, int64_t max_rows)
 {
     struct object_pattern *pattern = arena_allocate(&rig->arena, sizeof *pattern);
     const char *problem;
-    INVARIANT(object_pattern_parse(&rig->arena, TEXT("shop.t"), false, pattern, &problem));
+    INVARIANT(object_pattern_parse(&rig->arena, text_from(on), false, pattern, &problem));
     bool writes = verb == VERB_UPDATE || verb == VERB_DELETE;
     struct rule rule = {.name = arena_printf(&rig->arena, "p.%d", (int)verb),
                         .verdict = verdict,
@@ -164,18 +164,20 @@ static struct rule make_rule(struct rig *rig, enum verdict verdict, enum verb ve
 static void make_policy(struct rig *rig)
 {
     static const struct text path[] = {{"shop", 4}};
-    struct rule *rules = arena_array(&rig->arena, 4, sizeof *rules);
-    rules[0] = make_rule(rig, VERDICT_ALLOW, VERB_SELECT, 2);
-    rules[1] = make_rule(rig, VERDICT_ALLOW, VERB_INSERT, LIMIT_NONE);
-    rules[2] = make_rule(rig, VERDICT_ALLOW, VERB_UPDATE, 3);
-    rules[3] = make_rule(rig, VERDICT_HOLD, VERB_DELETE, LIMIT_NONE);
+    struct rule *rules = arena_array(&rig->arena, 6, sizeof *rules);
+    rules[0] = make_rule(rig, "shop.t", VERDICT_ALLOW, VERB_SELECT, 2);
+    rules[1] = make_rule(rig, "shop.t", VERDICT_ALLOW, VERB_INSERT, LIMIT_NONE);
+    rules[2] = make_rule(rig, "shop.t", VERDICT_ALLOW, VERB_UPDATE, 3);
+    rules[3] = make_rule(rig, "shop.t", VERDICT_HOLD, VERB_DELETE, LIMIT_NONE);
+    rules[4] = make_rule(rig, "shop.coded", VERDICT_ALLOW, VERB_INSERT, LIMIT_NONE);
+    rules[5] = make_rule(rig, "role:tenant", VERDICT_ALLOW, VERB_SET, LIMIT_NONE);
     rig->policy = (struct policy){.name = TEXT("p"),
                                   .introspection = true,
                                   .search_path = path,
                                   .search_path_count = 1,
                                   .search_path_pinned = true,
                                   .rules = rules,
-                                  .rule_count = 4,
+                                  .rule_count = 5, /* the role is for who asks for it */
                                   .hold_wait_us = 10000000,
                                   .hold_expire_us = 3600000000,
                                   .hold_run_within_us = 900000000,
@@ -201,10 +203,14 @@ static void make_catalog(struct rig *rig)
     const struct relation child = {.oid = 20001, .schema = TEXT("shop"), .name = TEXT("child"), .kind = 'r',
                                    .persistence = 'p', .rows = 1000, .columns = columns,
                                    .column_count = 2};
+    const struct relation coded = {.oid = 20002, .schema = TEXT("shop"), .name = TEXT("coded"), .kind = 'r',
+                                   .persistence = 'p', .rows = 1000, .columns = columns,
+                                   .column_count = 2, .moves_session = {[USE_STORE] = true}};
     rig->catalog = catalog_new();
     catalog_add_schema(rig->catalog, TEXT("shop"));
     catalog_add_relation(rig->catalog, &relation);
     catalog_add_relation(rig->catalog, &child);
+    catalog_add_relation(rig->catalog, &coded);
     catalog_seal(rig->catalog, (struct instant){0}, 150000);
 }
 
@@ -327,6 +333,31 @@ static bool answer_counters(struct rig *rig, const char *sql)
     return true;
 }
 
+static bool answer_pins(struct rig *rig, const char *sql)
+{
+    const struct rig_pins *pins = &rig->pins;
+    const char *const shown[] = {pins->temporary, pins->names, pins->role, "agent", pins->path};
+    struct text values[ARRAY_SIZE(shown)];
+    if (!begins(sql, "SELECT (SELECT pg_catalog.string_agg(c.relname"))
+        return false;
+    for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
+        values[i] = text_from(shown[i] != NULL ? shown[i] : "");
+    if (!rig->no_pins)
+        build_data_row(&rig->replies, values, ARRAY_SIZE(values));
+    build_command_complete(&rig->replies, TEXT("SELECT 1"));
+    return true;
+}
+
+static void follow_pins(struct rig *rig, const char *sql)
+{
+    if (begins(sql, "SET LOCAL ROLE"))
+        rig->pins.role = "tenant";
+    if (begins(sql, "COMMIT") || begins(sql, "ROLLBACK"))
+        rig->pins.role = NULL;
+    if (rig->moving != NULL && begins(sql, rig->moving))
+        rig->pins = rig->moved;
+}
+
 static bool is_poison(const char *sql) { return begins(sql, "pgwicket_: "); }
 
 /* False with an error's answer. */
@@ -347,12 +378,13 @@ static bool answer_statement(struct rig *rig, const char *sql)
             found++;
     if (rig->status == 'E' && !begins(sql, "ROLLBACK") && !begins(sql, "COMMIT"))
         found = &(const struct canned){.begins = "", .error = "25P02"};
+    follow_pins(rig, sql);
     if (found->begins == NULL || found->error != NULL) {
         answer_error(rig, found->error != NULL ? found->error : "42601");
         return false;
     }
     bool explains = begins(sql, "EXPLAIN");
-    if (answer_snapshot(rig, sql) || answer_counters(rig, sql))
+    if (answer_snapshot(rig, sql) || answer_counters(rig, sql) || answer_pins(rig, sql))
         return true;
     if (begins(sql, "UPDATE"))
         rig->carried += rig->carried_at_once;

@@ -19,6 +19,11 @@ struct canned {
     int rows;
 };
 
+/* What the server says where it is asked for what judging goes by; NULL: nothing. */
+struct rig_pins {
+    const char *temporary, *names, *role, *path;
+};
+
 enum { RIG_NAMES = 16, RIG_REQUESTS = 8 };
 
 struct rig_name {
@@ -68,6 +73,10 @@ struct rig {
     int deleted_at_once;        /* by each DELETE */
     int carried;                /* rows that a foreign key changed, by its counters */
     int carried_at_once;        /* by each UPDATE; < 0: the counters lose some */
+    struct rig_pins pins;       /* the role also by SET LOCAL ROLE, up to the end of the transaction */
+    struct rig_pins moved;      /* … once a statement that begins with `moving` was tried */
+    const char *moving;
+    bool no_pins;               /* it gives no row of them */
     bool sync_fails;            /* its next Sync fails: a deferred constraint */
     bool poison_succeeds;
     bool parse_answers_wrongly;
@@ -76,7 +85,8 @@ struct rig {
 };
 
 /* Rules: select on shop.t, max_rows 2; insert on shop.t; update where required, max_rows 3; delete, where
- * required, held. shop.child refers to shop.t.id with ON UPDATE CASCADE. */
+ * required, held; insert on shop.coded, whose triggers run code that may move the session; and, with a
+ * rule_count of 6, set on role:tenant. shop.child refers to shop.t.id with ON UPDATE CASCADE. */
 void rig_begin(struct rig *rig);
 void rig_end(struct rig *rig); /* checks that nothing is left over */
 
