@@ -111,7 +111,8 @@ static enum condition rows_condition(const struct matching *matching, const stru
     if (action->relation != NULL && action->relation->kind == 'f')
         return CONDITION_MAX_ROWS;
     bool carries = is_carried_on(matching);
-    if (action->rows_max != ROWS_UNPROVEN && !carries)
+    bool in_doubt = matching->context->keys_in_doubt && action->verb != VERB_INSERT;
+    if (action->rows_max != ROWS_UNPROVEN && !carries && !in_doubt)
         return action->rows_max <= rule->max_rows ? CONDITION_NONE : CONDITION_MAX_ROWS;
     if (rule->verdict == VERDICT_ALLOW && !matching->only_planned) {
         if (carries && !matching->counting.tables_complete)

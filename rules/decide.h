@@ -121,6 +121,10 @@ struct decide_context {
 
     /* Values of `settings:` for this agent, attributes put in, same order as policy->settings. */
     const struct text *setting_values;
+
+    /* The open transaction has changed objects: the catalog does not have its foreign keys, so no number of rows
+     * is proven that they could add to. */
+    bool keys_in_doubt;
 };
 
 /* `out` and what it points at live in `arena` and refer to shape and policy. */

@@ -307,7 +307,7 @@ struct closed {
 static bool source_is_closed(struct review *review, const struct view_source *source,
                              const struct relation *relation, struct closed *closed)
 {
-    const struct decide_context context = {closed->policy, review->catalog, NULL};
+    const struct decide_context context = {.policy = closed->policy, .catalog = review->catalog};
     const struct column *column = relation_column_by_number(relation, source->column);
     const struct action action = {
         .verb = VERB_SELECT,

@@ -411,6 +411,14 @@ static enum step execute_allowed(struct session *s, struct portal *portal,
     return STEP_DONE;
 }
 
+/* A write that was judged before this transaction changed objects: foreign keys may carry it on since. */
+static bool is_outdated(const struct session *s, const struct portal *portal)
+{
+    const struct shape *shape = portal_shape(portal);
+    return s->changed && !portal->judged->objects_changed && !portal->executed && shape != NULL &&
+           shape->kind == STATEMENT_WRITE && !portal->judged->view.policy->transparent;
+}
+
 enum step client_execute(struct session *s, const struct frame *frame, struct text following)
 {
     struct execute_message message;
@@ -426,6 +434,11 @@ enum step client_execute(struct session *s, const struct frame *frame, struct te
     if (session_ready_to_judge(s) == STEP_WAIT ||
         inside_before(s, &portal->judged->judgement.analysis) == STEP_WAIT)
         return STEP_WAIT;
+    if (is_outdated(s, portal)) {
+        s->statement_number++;
+        refuse_execute(s, portal, "pgwicket: objects were changed since the statement was bound; nothing was run");
+        return STEP_DONE;
+    }
     return portal_is_gated(portal) ? execute_gated(s, portal, &message, following)
                                    : execute_allowed(s, portal, &message);
 }

@@ -140,7 +140,8 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
     struct portal *portal = s->gate.portal;
     const struct judge_context context = {.policy = portal->judged->view.policy,
                                           .catalog = portal->judged->view.catalog,
-                                          .setting_values = portal->judged->view.setting_values};
+                                          .setting_values = portal->judged->view.setting_values,
+                                          .keys_in_doubt = portal->judged->objects_changed};
     const struct decide_context decide_context = judge_decide_context(&context);
     struct decision *decision = arena_allocate(&portal->arena, sizeof *decision);
     const struct template_call *call = judged_call(portal->judged);

@@ -5,6 +5,9 @@
  * that they can reach, read before and behind it in the same transaction (gate.md 1.2). Counters that do
  * not count, or have lost what they counted, are over every limit. A row that such an action moves into
  * another partition counts there and here.
+ *
+ * Where the open transaction has changed objects, the server finds the tables in its own catalog, which has the
+ * foreign keys, partitions and heirs of this transaction: all that any action can reach from the target.
  */
 #include "proxy/session/internal.h"
 
@@ -13,23 +16,71 @@
 /* --- counters ----------------------------------------------------------------------------------- */
 
 /* A table that is emptied in passing forgets its counts, but gets another file. */
+#define COUNTS                                                                                          \
+    "CASE WHEN pg_catalog.current_setting('track_counts') OPERATOR(pg_catalog.=) 'on' "                 \
+    "THEN COALESCE(pg_catalog.sum(pg_catalog.pg_stat_get_xact_tuples_inserted(t.o) "                    \
+    "OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(t.o) "                           \
+    "OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_deleted(t.o)), 0) END, "                 \
+    "pg_catalog.string_agg(pg_catalog.pg_relation_filenode(t.o)::pg_catalog.text, ' ' ORDER BY t.o) "
+#define ACTS(letter) letter " OPERATOR(pg_catalog.=) ANY ('{c,n,d}'::pg_catalog.\"char\"[])"
+
+static void begin_sql(struct buffer *sql)
+{
+    buffer_init(sql, LIMIT_COUNTED_TABLES * sizeof "4294967295," + LIMIT_SMALL_MESSAGE_BYTES);
+}
+
+static void add_oid(struct buffer *sql, uint32_t oid, bool first)
+{
+    buffer_printf(sql, "%s%lu", first ? "" : ",", (unsigned long)oid);
+}
+
+static struct text end_sql(struct arena *arena, struct buffer *sql, const char *end)
+{
+    buffer_append_string(sql, end);
+    struct text text = arena_text(arena, buffer_text(sql));
+    buffer_release(sql);
+    return text;
+}
+
 static struct text counters_sql(struct arena *arena, const struct counted_tables *tables)
 {
     struct buffer sql;
-    buffer_init(&sql, LIMIT_COUNTED_TABLES * sizeof "4294967295," + LIMIT_SMALL_MESSAGE_BYTES);
-    buffer_append_string(
-        &sql, "SELECT CASE WHEN pg_catalog.current_setting('track_counts') OPERATOR(pg_catalog.=) 'on' "
-              "THEN pg_catalog.sum(pg_catalog.pg_stat_get_xact_tuples_inserted(t.o) "
-              "OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_updated(t.o) "
-              "OPERATOR(pg_catalog.+) pg_catalog.pg_stat_get_xact_tuples_deleted(t.o)) END, "
-              "pg_catalog.string_agg(pg_catalog.pg_relation_filenode(t.o)::pg_catalog.text, ' ') "
-              "FROM pg_catalog.unnest('{");
+    begin_sql(&sql);
+    buffer_append_string(&sql, "SELECT " COUNTS "FROM pg_catalog.unnest('{");
     for (size_t i = 0; i < tables->count; i++)
-        buffer_printf(&sql, "%s%lu", i > 0 ? "," : "", (unsigned long)tables->oids[i]);
-    buffer_append_string(&sql, "}'::pg_catalog.oid[]) AS t(o)");
-    struct text text = arena_text(arena, buffer_text(&sql));
-    buffer_release(&sql);
-    return text;
+        add_oid(&sql, tables->oids[i], i == 0);
+    return end_sql(arena, &sql, "}'::pg_catalog.oid[]) AS t(o)");
+}
+
+/* Empty: nothing of it sets off actions of foreign keys. The third column says whether the tag's rows are
+ * contained, because they lead back. */
+static struct text reached_counters_sql(struct arena *arena, const struct shape *shape)
+{
+    struct buffer sql;
+    bool first = true;
+    begin_sql(&sql);
+    buffer_append_string(
+        &sql,
+        "WITH RECURSIVE links(parent, child, carried) AS (SELECT k.confrelid, k.conrelid, true FROM "
+        "pg_catalog.pg_constraint k WHERE k.contype OPERATOR(pg_catalog.=) 'f' AND (" ACTS("k.confdeltype") " OR "
+        ACTS("k.confupdtype") ") UNION ALL SELECT i.inhparent, i.inhrelid, false FROM pg_catalog.pg_inherits i), "
+        "reached(o, carried) AS (SELECT pg_catalog.unnest('{");
+    for (size_t i = 0; i < shape->action_count; i++) {
+        const struct action *action = &shape->actions[i];
+        if (action->relation == NULL || (action->verb != VERB_UPDATE && action->verb != VERB_DELETE))
+            continue;
+        add_oid(&sql, action->relation->oid, first);
+        first = false;
+    }
+    struct text text = end_sql(
+        arena, &sql,
+        "}'::pg_catalog.oid[]), false UNION SELECT l.child, r.carried OR l.carried FROM reached r JOIN links l ON "
+        "l.parent OPERATOR(pg_catalog.=) r.o), "
+        "tables(o, carried, own) AS (SELECT r.o, pg_catalog.bool_or(r.carried), pg_catalog.bool_or(NOT r.carried) "
+        "FROM reached r GROUP BY r.o), "
+        "back(leads) AS (SELECT pg_catalog.bool_or(b.carried AND b.own) FROM tables b) "
+        "SELECT " COUNTS ", pg_catalog.bool_or(back.leads) FROM tables t, back WHERE t.carried OR back.leads");
+    return first ? (struct text){0} : text;
 }
 
 static int64_t effect_of_run(struct session *s)
@@ -43,7 +94,9 @@ void counters_begin(struct session *s)
     struct gate *gate = &s->gate;
     const struct counted_tables *tables = &gate->portal->decision->counted;
     gate->counters = (struct counters){.with_targets = tables->with_targets};
-    if (tables->count > 0)
+    if (gate->portal->judged->objects_changed)
+        gate->counters.sql = reached_counters_sql(&gate->arena, gate_shape(gate));
+    else if (tables->count > 0)
         gate->counters.sql = counters_sql(&gate->arena, tables);
     gate->counts_effect = gate->empty || gate->portal->decision->effect_max != LIMIT_NONE;
     if (gate->counts_effect)
@@ -64,13 +117,15 @@ void counters_send(struct session *s, bool behind)
 void counters_row(struct session *s, struct text body)
 {
     struct counters *counters = &s->gate.counters;
-    struct text total = TEXT(""), files = TEXT("");
+    struct text total = TEXT(""), files = TEXT(""), back = TEXT("");
     if (counters->count == ARRAY_SIZE(counters->taken))
         return;
     struct counters_taken *taken = &counters->taken[counters->count++];
     taken->known = data_row_column(body, 0, &total) && text_to_int64(total, &taken->total);
     (void)!data_row_column(body, 1, &files);
     taken->files = arena_text(&s->gate.arena, files);
+    if (data_row_column(body, 2, &back))
+        counters->with_targets = text_is(back, "t");
 }
 
 /* Of the statement whose tag counts `tag_rows`; INT64_MAX: not known. */
@@ -194,6 +249,7 @@ static void look(struct session *s, struct command_tag tag)
     bool as_rehearsed = gate->empty && tag.rows == 0 && numbers.effect == 0;
     const struct decision *decision = gate_decide(s, &numbers);
     if (decision->verdict == VERDICT_HOLD && !gate->over && !as_rehearsed) {
+        gate->portal->numbers = numbers; /* should the rehearsal tell none */
         undo_run(s);
         return;
     }

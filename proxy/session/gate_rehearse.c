@@ -13,6 +13,9 @@
 #include <inttypes.h>
 #include <string.h>
 
+#define NE "OPERATOR(pg_catalog.<>)"
+#define IS_OWN(xid) "pg_catalog.age(" xid ") OPERATOR(pg_catalog.<=) 0"
+
 /* --- may it be rehearsed? ---------------------------------------------------------------------------- */
 
 static struct text action_problem(struct arena *arena, const struct shape *shape)
@@ -99,7 +102,8 @@ struct text rehearsal_problem(struct session *s)
     struct gate *gate = &s->gate;
     const struct portal *portal = gate->portal;
     const struct session_view *view = &portal->judged->view;
-    const struct decide_context context = {view->policy, view->catalog, view->setting_values};
+    const struct decide_context context = {view->policy, view->catalog, view->setting_values,
+                                             portal->judged->objects_changed};
     struct text problem = shape_problem(s, &context);
     if (problem.size > 0 && !is_vouched_for(gate))
         return problem;
@@ -202,6 +206,32 @@ static void send_end(struct session *s)
     send_sync(s, ROLE_INJECTED);
 }
 
+/* What the transaction has itself changed of the code that runs by itself, or of what carries a statement on, the
+ * catalog does not have. A row of a system catalog that is as new as the transaction is its own, or newer than what is
+ * known; tables that it made have no statement yet whose effect could be told. An error then: no date begins like that. */
+static void send_own_changes_check(struct session *s)
+{
+    static const char sql[] =
+        "SELECT pg_catalog.concat('changed: ', c.what)::pg_catalog.date FROM ("
+        "SELECT 'trigger', tgrelid, xmin FROM pg_catalog.pg_trigger WHERE NOT tgisinternal "
+        "UNION ALL SELECT 'rule', ev_class, xmin FROM pg_catalog.pg_rewrite "
+        "UNION ALL SELECT 'policy', polrelid, xmin FROM pg_catalog.pg_policy "
+        "UNION ALL SELECT 'default', adrelid, xmin FROM pg_catalog.pg_attrdef "
+        "UNION ALL SELECT 'constraint', conrelid, xmin FROM pg_catalog.pg_constraint "
+        "UNION ALL SELECT 'foreign key', confrelid, xmin FROM pg_catalog.pg_constraint WHERE confrelid " NE " 0 "
+        "UNION ALL SELECT 'partition or heir', inhparent, xmin FROM pg_catalog.pg_inherits "
+        "UNION ALL SELECT 'index', indrelid, xmin FROM pg_catalog.pg_index WHERE indexprs IS NOT NULL OR indpred IS NOT NULL "
+        "UNION ALL SELECT 'row security', oid, xmin FROM pg_catalog.pg_class WHERE relrowsecurity "
+        "UNION ALL SELECT 'function', 0, xmin FROM pg_catalog.pg_proc "
+        "UNION ALL SELECT 'operator', 0, xmin FROM pg_catalog.pg_operator "
+        "UNION ALL SELECT 'cast', 0, xmin FROM pg_catalog.pg_cast "
+        "UNION ALL SELECT 'event trigger', 0, xmin FROM pg_catalog.pg_event_trigger) AS c(what, relation, made) "
+        "WHERE " IS_OWN("c.made") " AND NOT EXISTS (SELECT FROM pg_catalog.pg_attribute a WHERE a.attrelid "
+        "OPERATOR(pg_catalog.=) c.relation AND a.attnum OPERATOR(pg_catalog.=) -1 AND " IS_OWN("a.xmin") ") LIMIT 1";
+    if (s->gate.portal->judged->objects_changed)
+        send_injected(s, PURPOSE_NONE, text_from(sql));
+}
+
 /* Event triggers run at almost every DDL. With one whose code is not known this is an error: no integer begins
  * like that. */
 static void send_event_trigger_check(struct session *s)
@@ -240,6 +270,7 @@ static void rehearse(struct session *s)
     gate_become(s, GATE_REHEARSE);
     send_begin(s);
     send_times(s);
+    send_own_changes_check(s);
     send_event_trigger_check(s);
     measuring_send_losses(s, gate->taken);
     measuring_send_snapshot(s);
@@ -328,12 +359,12 @@ static void say_that_it_was_rehearsed(struct session *s, const struct error_fiel
     gate_fail_with(s, &error);
 }
 
-/* The columns that tell rows from each other cannot be read, or cannot be returned. */
+/* The columns that tell rows from each other cannot be read, or cannot be returned; or the transaction has changed
+ * the table so that they are no more, or no key. An error of the statement's own comes again. */
 static bool only_counts_are_possible(const struct gate *gate, struct text sqlstate)
 {
     return gate->measuring.plan.appended > 0 &&
-           (text_is(sqlstate, "42501") || text_is(sqlstate, "0A000") || text_is(sqlstate, "42883") ||
-            text_is(sqlstate, "42P22"));
+           (text_starts_with(sqlstate, "42") || text_is(sqlstate, "0A000") || text_is(sqlstate, "21000"));
 }
 
 static void judge_found(struct session *s);
@@ -348,14 +379,17 @@ static void judge_unknown(struct session *s, struct text why)
     judge_found(s);
 }
 
-/* Why DDL could not be rehearsed, though it is no mistake of the agent's; empty: it is. */
-static struct text ddl_obstacle(const struct session *s, const struct error_fields *fields)
+/* Why it could not be rehearsed, though it is no mistake of the agent's; empty: it is. */
+static struct text obstacle_of(const struct session *s, const struct error_fields *fields)
 {
     const struct gate *gate = &s->gate;
+    if (gate->measuring.object_count > 0 || gate->measuring.snapshot_count > 0)
+        return TEXT(""); /* what is ours comes before */
+    if (text_is(fields->sqlstate, "22007"))
+        return TEXT("this transaction has changed triggers, rules, foreign keys, functions or the like, so that what "
+                    "the statement sets off is not known: commit that first, then send the statement");
     if (gate_shape(gate)->ddl == DDL_NONE)
         return TEXT("");
-    if (gate->measuring.object_count > 0)
-        return TEXT(""); /* what is ours comes before */
     if (text_is(fields->sqlstate, "22P02"))
         return TEXT("a new event trigger runs code when objects are changed");
     if (text_is(fields->sqlstate, "42501") && gate->taken != NULL)
@@ -369,7 +403,7 @@ static void failed(struct session *s)
     struct error_fields fields = {0};
     measure_since(s, MEASURE_REHEARSAL, gate->measuring.started_us);
     (void)!decode_error(buffer_text(&gate->error), &fields);
-    struct text obstacle = ddl_obstacle(s, &fields);
+    struct text obstacle = obstacle_of(s, &fields);
     if (obstacle.size > 0) {
         judge_unknown(s, obstacle);
         return;

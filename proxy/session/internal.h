@@ -61,6 +61,7 @@ struct judged {
     const struct hold *stored;      /* stands for this hold: EXECUTE pgwicket_hold(N) */
     int64_t judge_us;
     size_t temporary_count;         /* how many of session.temporary were known */
+    bool objects_changed;           /* by the transaction that was open: the catalog does not have it */
 };
 
 struct judged *judged_retain(struct judged *judged);

@@ -13,7 +13,8 @@ static const struct numbers no_numbers;
 
 struct decide_context judge_decide_context(const struct judge_context *context)
 {
-    return (struct decide_context){context->policy, context->catalog, context->setting_values};
+    return (struct decide_context){context->policy, context->catalog, context->setting_values,
+                                   context->keys_in_doubt};
 }
 
 static void take_parser_error(struct judgement *out)

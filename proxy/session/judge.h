@@ -20,6 +20,7 @@ struct judge_context {
     size_t attribute_count;
     const struct text *temporary;      /* analyse_context.temporary */
     size_t temporary_count;
+    bool keys_in_doubt;                /* decide_context.keys_in_doubt */
 };
 
 struct template_call;

@@ -4,7 +4,8 @@
  *
  * Counters are of the transaction, so only differences count. What the counters cannot have seen
  * (a table emptied or altered in passing, a server that does not count, a tag with more rows than the
- * counters) makes the effect unknown.
+ * counters) makes the effect unknown. Where the server knows of foreign keys, partitions or heirs that the catalog
+ * does not have, counts are what is bound.
  */
 #include "proxy/session/measure.h"
 
@@ -49,7 +50,15 @@ const char measure_snapshot_sql[] =
     "JOIN pg_catalog.pg_namespace s ON s.oid OPERATOR(pg_catalog.=) p.pronamespace "
     "JOIN pg_catalog.pg_language g ON g.oid OPERATOR(pg_catalog.=) p.prolang "
     "WHERE NOT t.tgisinternal AND t.tgenabled OPERATOR(pg_catalog.=) ANY "
-    "(ARRAY['O', 'A']::pg_catalog.\"char\"[])))::pg_catalog.text";
+    "(ARRAY['O', 'A']::pg_catalog.\"char\"[])), "
+    "'links', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array(k.parent::pg_catalog.int8, "
+    "k.child::pg_catalog.int8, k.name, k.on_delete, k.on_update)) FROM (SELECT DISTINCT l.relation FROM "
+    "pg_catalog.pg_locks l WHERE l.pid OPERATOR(pg_catalog.=) pg_catalog.pg_backend_pid() AND l.locktype "
+    "OPERATOR(pg_catalog.=) 'relation' AND l.mode OPERATOR(pg_catalog.<>) 'AccessShareLock') locked JOIN "
+    "(SELECT confrelid, conrelid, conname, confdeltype, confupdtype FROM pg_catalog.pg_constraint WHERE contype "
+    "OPERATOR(pg_catalog.=) 'f' UNION ALL SELECT inhparent, inhrelid, NULL, NULL, NULL FROM pg_catalog.pg_inherits) "
+    "AS k(parent, child, name, on_delete, on_update) ON k.parent OPERATOR(pg_catalog.=) locked.relation))"
+    "::pg_catalog.text";
 
 struct observer {
     struct arena *arena;
@@ -184,6 +193,49 @@ static void observe_counts(struct observer *observer)
         qsort(observer->tables, observer->table_count, sizeof *observer->tables, compare_tables);
     observer->effect->tables = observer->tables;
     observer->effect->table_count = observer->table_count;
+}
+
+/* --- what the catalog has ---------------------------------------------------------------------------- */
+
+static bool has_foreign_key(const struct relation *parent, const json_t *link)
+{
+    for (size_t i = 0; i < parent->referenced_by_count; i++) {
+        const struct foreign_key *key = &parent->referenced_by[i];
+        const char actions[][2] = {{key->on_delete}, {key->on_update}};
+        if (key->child == number_at(link, 1) && text_equal(key->name, text_at(link, 2)) &&
+            text_is(text_at(link, 3), actions[0]) && text_is(text_at(link, 4), actions[1]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_parent(const struct relation *child, uint32_t parent)
+{
+    for (size_t i = 0; child != NULL && i < child->parent_count; i++)
+        if (child->parents[i] == parent)
+            return true;
+    return false;
+}
+
+/* Of what the statement reaches: tables that only triggers write are bound by counts anyway. */
+static bool is_in_catalog(const struct observer *observer, const json_t *link)
+{
+    uint32_t parent = (uint32_t)number_at(link, 0);
+    const struct relation *relation = catalog_relation_by_oid(observer->catalog, parent);
+    if (reach_find(observer->reach, parent) == NULL)
+        return true;
+    if (!json_is_null(json_array_get(link, 2)))
+        return relation != NULL && has_foreign_key(relation, link);
+    return has_parent(catalog_relation_by_oid(observer->catalog, (uint32_t)number_at(link, 1)), parent);
+}
+
+static void bind_what_is_known(struct observer *observer)
+{
+    size_t i;
+    const json_t *link;
+    json_array_foreach(json_object_get(observer->after, "links"), i, link)
+        if (!is_in_catalog(observer, link))
+            observer->effect->bound = EFFECT_BY_COUNTS;
 }
 
 /* --- locks and sequences ------------------------------------------------------------------------------ */
@@ -474,6 +526,7 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     take_rows(observer->arena, plan, measurement->rows, effect);
     observe_counts(observer);
     bind_what_is_seen(plan, effect);
+    bind_what_is_known(observer);
     observe_sequences(observer);
     observe_triggers(observer);
     if (observer->shape->ddl != DDL_NONE)

@@ -60,19 +60,21 @@ int judged_map_position(const struct judged *judged, int position)
     return analyse_map_position(judged->original, judged->judgement.analysis.print, position);
 }
 
-static struct judge_context context_of(const struct session_view *view)
+static struct judge_context context_of(const struct judged *judged)
 {
+    const struct session_view *view = &judged->view;
     return (struct judge_context){.policy = view->policy,
                                   .catalog = view->catalog,
                                   .setting_values = view->setting_values,
                                   .attributes = view->attributes,
-                                  .attribute_count = view->attribute_count};
+                                  .attribute_count = view->attribute_count,
+                                  .keys_in_doubt = judged->objects_changed};
 }
 
 struct error_text judged_rejection(struct arena *arena, const struct judged *judged,
                                    const struct decision *decision, const struct numbers *numbers)
 {
-    const struct judge_context context = context_of(&judged->view);
+    const struct judge_context context = context_of(judged);
     const struct decide_context decide_context = judge_decide_context(&context);
     const struct template_call *call = judged_call(judged);
     if (call != NULL)
@@ -117,6 +119,7 @@ static struct judged *judged_new(struct session *s, struct text original)
     struct judged *judged = memory_allocate_zeroed(1, sizeof *judged);
     judged->references = 1;
     judged->temporary_count = s->temporary_count;
+    judged->objects_changed = s->changed;
     judged->port = &s->port;
     arena_init(&judged->arena);
     s->port.view(s->port.context, &judged->view);
@@ -165,7 +168,7 @@ struct judged *session_judge(struct session *s, struct text sql, const struct pa
         return judged;
     }
     int64_t before = s->port.monotonic_us(s->port.context);
-    struct judge_context context = context_of(&judged->view);
+    struct judge_context context = context_of(judged);
     context.temporary = s->temporary;
     context.temporary_count = judged->temporary_count;
     judge_text(&judged->arena, &context, judged->original, types, type_count, &judged->judgement);
@@ -185,7 +188,7 @@ static struct judged *judge_stored_template(struct session *s, const struct hold
         return judged;
     }
     const struct policy *policy = judged->view.policy;
-    const struct judge_context context = context_of(&judged->view);
+    const struct judge_context context = context_of(judged);
     const struct template *template =
         template_find(policy->templates, policy->template_count, hold->template);
     if (template != NULL && text_equal(template->sql, hold->statement)) {
@@ -230,7 +233,7 @@ struct judged *session_judge_again(struct session *s, struct judged *judged)
     struct session_view view;
     s->port.view(s->port.context, &view);
     bool same = view.generation == judged->view.generation && view.paused == judged->view.paused &&
-                s->temporary_count == judged->temporary_count;
+                s->temporary_count == judged->temporary_count && s->changed == judged->objects_changed;
     s->port.release_view(s->port.context, view.reference);
     if (same)
         return judged_retain(judged);

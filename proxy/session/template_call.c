@@ -438,7 +438,7 @@ static void decide_sql(struct arena *arena, const struct decide_context *context
     policy->hidden_count = 0;
     policy->rules = rule;
     policy->rule_count = 1;
-    const struct decide_context own = {policy, context->catalog, context->setting_values};
+    const struct decide_context own = {policy, context->catalog, context->setting_values, context->keys_in_doubt};
     decide(arena, &own, shape, numbers, out);
 }
 

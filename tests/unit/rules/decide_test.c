@@ -19,7 +19,7 @@ static const struct numbers nothing_known;
 static struct decision decide_one(const struct policy *policy, enum statement_kind kind,
                                   const struct action *action, const struct numbers *numbers)
 {
-    const struct decide_context context = {policy, catalog, NULL};
+    const struct decide_context context = {.policy = policy, .catalog = catalog, .setting_values = NULL};
     struct shape *shape = arena_allocate(&test_arena, sizeof *shape);
     struct decision decision;
     *shape = test_shape(kind, action, 1);
@@ -34,6 +34,30 @@ static struct action update_orders(const char *columns, enum where_strength wher
     action.where = where;
     action.rows_max = rows_max;
     return action;
+}
+
+Test(decide, proves_no_rows_where_foreign_keys_are_in_doubt)
+{
+    struct rule rule = test_rule(VERDICT_ALLOW, "insert update delete on shop.orders");
+    rule.max_rows = 1;
+    const struct policy policy = test_policy(&rule, 1);
+    static const struct {
+        enum verb verb;
+        int64_t proven, in_doubt;
+    } cases[] = {{VERB_INSERT, LIMIT_NONE, LIMIT_NONE}, {VERB_UPDATE, LIMIT_NONE, 1}};
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct action action = update_orders("notes", WHERE_KEY, 1);
+        action.verb = cases[i].verb;
+        struct shape shape = test_shape(STATEMENT_WRITE, &action, 1);
+        shape.tag_counts_writes = true;
+        struct decide_context context = {.policy = &policy, .catalog = catalog};
+        struct decision decision;
+        decide(&test_arena, &context, &shape, &nothing_known, &decision);
+        cr_expect(decision.verdict == VERDICT_ALLOW && decision.write_rows_max == cases[i].proven, "%zu", i);
+        context.keys_in_doubt = true;
+        decide(&test_arena, &context, &shape, &nothing_known, &decision);
+        cr_expect(decision.verdict == VERDICT_ALLOW && decision.write_rows_max == cases[i].in_doubt, "%zu", i);
+    }
 }
 
 Test(decide, rejects_a_zeroed_shape)
@@ -517,7 +541,7 @@ Test(decide, tells_what_became_of_each_rule)
 {
     struct rule rules[2];
     struct policy policy = escalating(rules);
-    const struct decide_context context = {&policy, catalog, NULL};
+    const struct decide_context context = {.policy = &policy, .catalog = catalog, .setting_values = NULL};
     struct action action = update_orders("total", WHERE_KEY, 1);
     struct shape shape = test_shape(STATEMENT_WRITE, &action, 1);
     const struct rule_outcome *outcomes =

@@ -22,7 +22,7 @@ static const struct numbers nothing_known;
 static struct error_text reject(const struct policy *policy, const struct shape *shape,
                                 const struct numbers *numbers)
 {
-    const struct decide_context context = {policy, catalog, NULL};
+    const struct decide_context context = {.policy = policy, .catalog = catalog, .setting_values = NULL};
     struct decision decision;
     decide(&test_arena, &context, shape, numbers, &decision);
     cr_assert_eq(decision.verdict, VERDICT_REJECT);

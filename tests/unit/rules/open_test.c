@@ -78,7 +78,7 @@ static struct policy opening(const char *words)
 
 static enum opening opening_of(const struct policy *policy, enum verb verb, const char *name)
 {
-    const struct decide_context context = {policy, catalog, NULL};
+    const struct decide_context context = {.policy = policy, .catalog = catalog, .setting_values = NULL};
     struct action action = test_action(catalog, verb, "shop", name, "id");
     struct shape shape =
         test_shape(verb == VERB_SELECT ? STATEMENT_SELECT : STATEMENT_WRITE, &action, 1);
@@ -143,11 +143,11 @@ Test(open, is_a_catalog_of_which_every_table_is)
     family(true, true);
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         struct policy policy = opening(cases[i].rule);
-        const struct decide_context context = {&policy, catalog, NULL};
+        const struct decide_context context = {.policy = &policy, .catalog = catalog, .setting_values = NULL};
         cr_expect_eq(catalog_is_open(&test_arena, &context), cases[i].expected, "case %zu", i);
     }
     struct policy policy = opening("select on shop.*");
-    const struct decide_context unknown = {&policy, NULL, NULL};
+    const struct decide_context unknown = {.policy = &policy, .catalog = NULL, .setting_values = NULL};
     cr_expect_not(catalog_is_open(&test_arena, &unknown));
 }
 
@@ -189,7 +189,7 @@ Test(open, is_no_statement_that_runs_what_others_left)
     };
     family(false, false);
     struct policy policy = opening("select on shop.*");
-    const struct decide_context context = {&policy, catalog, NULL};
+    const struct decide_context context = {.policy = &policy, .catalog = catalog, .setting_values = NULL};
     for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
         const struct shape shape = {.kind = cases[i].kind};
         cr_expect_eq(statement_opening(&test_arena, &context, &shape), cases[i].expected,
@@ -232,7 +232,7 @@ Test(open, is_a_violation_whose_columns_are)
                                      &policy.hidden_count);
         if (!cases[i].without_deep && !cases[i].without_up)
             policy.hidden_count = 0;
-        const struct decide_context context = {&policy, catalog, NULL};
+        const struct decide_context context = {.policy = &policy, .catalog = catalog, .setting_values = NULL};
         cr_expect_eq(violation_is_open(&test_arena, &context, text_from(cases[i].sqlstate),
                                        TEXT("shop"), TEXT("child"), text_from(cases[i].constraint)),
                      cases[i].expected, "case %zu", i);

@@ -35,7 +35,7 @@ TestSuite(settings, .init = setup, .fini = teardown);
 static enum setting_verdict judge(int policy, enum setting_act act, const char *name,
                                   const char *value)
 {
-    const struct decide_context context = {&policies[policy], NULL, NULL};
+    const struct decide_context context = {.policy = &policies[policy], .catalog = NULL, .setting_values = NULL};
     const struct setting_use use = {act, text_from(name), text_from(value), value == NULL};
     struct text problem;
     enum setting_verdict verdict = setting_judge(&test_arena, &context, &use, &problem);
@@ -154,7 +154,7 @@ Test(settings, of_a_session_start_safe)
 {
     const struct text values[] = {TEXT("42"), TEXT("UTC"), TEXT("10s")};
     for (size_t i = 0; i < ARRAY_SIZE(starts); i++) {
-        const struct decide_context context = {&policies[starts[i].policy], NULL, values};
+        const struct decide_context context = {.policy = &policies[starts[i].policy], .catalog = NULL, .setting_values = values};
         struct text value = at_start(&context, starts[i].name);
         cr_expect(text_is(value, starts[i].value), "case %zu: %s is %.*s", i, starts[i].name,
                   TEXT_ARGS(value));
@@ -165,7 +165,7 @@ Test(settings, a_policys_own_default_cannot_undo_read_only)
 {
     given[0] = (struct setting_rule){.name = TEXT("default_transaction_read_only"),
                                      .value = TEXT("off")};
-    const struct decide_context context = {&policies[READER], NULL, NULL};
+    const struct decide_context context = {.policy = &policies[READER], .catalog = NULL, .setting_values = NULL};
     cr_assert(text_is(at_start(&context, "default_transaction_read_only"), "on"));
 }
 
@@ -208,8 +208,8 @@ Test(settings, a_pinned_default_of_transactions_binds_each_of_them)
 
 Test(settings, of_the_startup_packet_pass_like_set)
 {
-    const struct decide_context reader = {&policies[READER], NULL, NULL};
-    const struct decide_context open = {&policies[OPEN], NULL, NULL};
+    const struct decide_context reader = {.policy = &policies[READER], .catalog = NULL, .setting_values = NULL};
+    const struct decide_context open = {.policy = &policies[OPEN], .catalog = NULL, .setting_values = NULL};
     cr_expect(setting_startup_passes(&reader, TEXT("DateStyle"), TEXT("ISO")));
     cr_expect(setting_startup_passes(&reader, TEXT("application_name"), TEXT("x")));
     cr_expect_not(setting_startup_passes(&reader, TEXT("Search_Path"), TEXT("public")));

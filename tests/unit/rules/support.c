@@ -174,7 +174,7 @@ struct shape test_shape(enum statement_kind kind, const struct action *actions, 
 struct decision test_decide(const struct policy *policy, const struct catalog *catalog,
                             const struct shape *shape)
 {
-    const struct decide_context context = {policy, catalog, NULL};
+    const struct decide_context context = {.policy = policy, .catalog = catalog, .setting_values = NULL};
     const struct numbers numbers = {0};
     struct decision decision;
     decide(&test_arena, &context, shape, &numbers, &decision);

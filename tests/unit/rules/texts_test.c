@@ -50,7 +50,7 @@ static void expect(const struct error_text *error, const struct told *told)
 static void rejects(const struct policy *policy, const struct shape *shape,
                     const struct numbers *numbers, struct told told)
 {
-    const struct decide_context context = {policy, catalog, NULL};
+    const struct decide_context context = {.policy = policy, .catalog = catalog, .setting_values = NULL};
     struct decision decision;
     decide(&test_arena, &context, shape, numbers, &decision);
     cr_assert_eq(decision.verdict, VERDICT_REJECT, "%s", told.message);
@@ -647,7 +647,7 @@ Test(texts, are_short_and_end_with_what_was_done)
                                   .object = {OBJECT_NAME, longest, longest},
                                   .lock = LOCK_ACCESS_EXCLUSIVE,
                                   .location = -1};
-    const struct decide_context context = {&policy, catalog, NULL};
+    const struct decide_context context = {.policy = &policy, .catalog = catalog, .setting_values = NULL};
     struct shape shape = test_shape(STATEMENT_UTILITY, &action, 1);
     struct decision decision = test_decide(&policy, catalog, &shape);
     struct error_text error =
