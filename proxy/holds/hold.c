@@ -191,6 +191,11 @@ static void copy_lists(struct arena *arena, struct hold *copy, const struct hold
     copy->approvals = approvals;
 }
 
+bool hold_ran_outside(const struct hold *hold)
+{
+    return text_is(hold->xid, HOLD_RUNS_OUTSIDE);
+}
+
 struct hold *hold_copy(struct arena *arena, const struct hold *hold)
 {
     struct hold *copy = arena_allocate(arena, sizeof *copy);

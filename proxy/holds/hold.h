@@ -44,6 +44,9 @@ struct hold_value {
     bool is_null;
 };
 
+/* In place of a transaction id: it was sent without a transaction block, and its end may never be known. */
+#define HOLD_RUNS_OUTSIDE "none"
+
 struct hold_setting {
     struct text name;
     struct text value;
@@ -110,7 +113,7 @@ struct hold {
 
     /* The run: stored before anything irreversible is sent (gate.md 6). */
     struct text run_session;
-    struct text xid;             /* pg_current_xact_id() as text; empty until known */
+    struct text xid;             /* pg_current_xact_id() as text, or HOLD_RUNS_OUTSIDE; empty until known */
     int64_t backend_pid;
     struct text backend_start;
     struct text system_identifier;
@@ -144,6 +147,9 @@ bool hold_visible(const struct hold *hold, const struct text *policies, size_t p
  * they must be one. Nobody decides for an agent of their own name. */
 bool hold_approver_may(const struct hold *hold, struct text approver, const struct text *policies,
                        size_t policy_count);
+
+/* Did it run, or may it have, where nothing rolls back what an error leaves done? */
+bool hold_ran_outside(const struct hold *hold);
 
 /* A deep copy into an arena. */
 struct hold *hold_copy(struct arena *arena, const struct hold *hold);

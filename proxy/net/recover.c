@@ -75,6 +75,10 @@ static void resolve(struct recovery *recovery, const struct configuration *confi
         finish(recovery, hold, HOLD_RELEASED); /* COMMIT is never sent before the id is stored */
         return;
     }
+    if (text_is(hold->xid, HOLD_RUNS_OUTSIDE)) {
+        finish(recovery, hold, HOLD_UNKNOWN); /* it may have run, wholly or in part */
+        return;
+    }
     const struct upstream_settings *upstream = upstream_of(configuration, hold);
     if (upstream == NULL)
         return;

@@ -222,9 +222,12 @@ static struct text say_hold(struct arena *arena, const struct notice *notice, st
     case NOTIFY_HOLD_EXECUTED:
         return arena_printf(arena, "was executed: %.*s", TEXT_ARGS(words));
     case NOTIFY_HOLD_FAILED:
-        return TEXT("failed when it ran; nothing was changed");
+        return hold_ran_outside(hold) ? TEXT("failed when it ran; a part of it may have been done")
+                                      : TEXT("failed when it ran; nothing was changed");
     case NOTIFY_HOLD_UNKNOWN:
-        return TEXT("was cut off, and the server does not know whether it was committed");
+        return hold_ran_outside(hold)
+                   ? TEXT("was cut off outside of a transaction; nobody knows how far it came")
+                   : TEXT("was cut off, and the server does not know whether it was committed");
     default:
         INVARIANT(false && "an event of a hold");
         return TEXT("");

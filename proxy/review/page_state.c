@@ -144,8 +144,10 @@ void part_state(struct page *page, const struct summary *summary)
         return;
     case HOLD_RUNNING:
         page_notice_begin(page, NOTICE_GOOD, ICON_CLOCK, "status");
-        html(&page->out, "<p><strong>It is running now.</strong> Nothing is committed before its "
-                         "effect has been compared.</p>");
+        html(&page->out, "<p><strong>It is running now.</strong> %s</p>",
+             hold_ran_outside(hold)
+                 ? "It runs outside of a transaction: what it does stays."
+                 : "Nothing is committed before its effect has been compared.");
         page_notice_end(page);
         return;
     case HOLD_EXECUTED:
@@ -168,12 +170,17 @@ void part_state(struct page *page, const struct summary *summary)
         return;
     case HOLD_FAILED:
         ended(page, hold, NOTICE_BAD, ICON_CROSS, "Failed when it ran",
-              "Nothing was committed. A release is good for one run: it has to be asked again.");
+              hold_ran_outside(hold)
+                  ? "It ran outside of a transaction, so a part of it may have been done. Look at the database."
+                  : "Nothing was committed. A release is good for one run: it has to be asked again.");
         return;
     default:
         ended(page, hold, NOTICE_BAD, ICON_WARNING, "Outcome unknown",
-              "The connection was lost while it was committed. Look at the data; it is not run "
-              "again by itself.");
+              hold_ran_outside(hold)
+                  ? "The connection was lost while it ran outside of a transaction. Look at the database; it is "
+                    "not run again by itself."
+                  : "The connection was lost while it was committed. Look at the data; it is not run "
+                    "again by itself.");
         return;
     }
 }

@@ -98,11 +98,19 @@ static const char *const over[HOLD_STATE_COUNT] = {
     [HOLD_UNKNOWN] = "ended in an unknown state at",
 };
 
-static struct text what_next(enum hold_state state)
+static const char *what_is_over(const struct hold *hold)
 {
+    if (hold->state == HOLD_FAILED && hold_ran_outside(hold))
+        return "failed when it ran outside of a transaction, and may have done a part of its work, at";
+    return over[hold->state] != NULL ? over[hold->state] : "was over at";
+}
+
+static struct text what_next(const struct hold *hold)
+{
+    enum hold_state state = hold->state;
     if (state == HOLD_EXPIRED || state == HOLD_LAPSED)
         return TEXT("Ask the user whether it is still wanted; only then send the statement again.");
-    if (state == HOLD_RUNNING || state == HOLD_UNKNOWN)
+    if (state == HOLD_RUNNING || state == HOLD_UNKNOWN || (state == HOLD_FAILED && hold_ran_outside(hold)))
         return TEXT("Do not run it again: it may have changed the data. Report it to the user.");
     return TEXT("Do not run it again. If the same change is needed once more, say so to the user.");
 }
@@ -112,15 +120,14 @@ static struct error_text is_over(struct arena *arena, const struct hold *hold)
     char when[INSTANT_TEXT_SIZE];
     struct instant at = hold->finished.us != 0 ? hold->finished : hold->decided;
     instant_to_clock_text(at.us != 0 ? at : hold->expires, when);
-    const char *what = over[hold->state];
     struct text tag = hold->outcome_tag;
     return (struct error_text){
         .sqlstate = "55PW5",
         .message = arena_printf(arena, "pgwicket: hold %lld %s %s%s%.*s%s; nothing was run now",
-                                (long long)hold->id, what != NULL ? what : "was over at", when,
+                                (long long)hold->id, what_is_over(hold), when,
                                 tag.size > 0 ? " (" : "", TEXT_ARGS(tag), tag.size > 0 ? ")" : ""),
         .detail = arena_text(arena, hold->outcome_error),
-        .hint = what_next(hold->state),
+        .hint = what_next(hold),
     };
 }
 

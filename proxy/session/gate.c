@@ -37,7 +37,7 @@ static const uint32_t edges[GATE_STATE_COUNT] = { /* bit n: may become state n *
     [GATE_STORE] = 1u << GATE_LEAVE | 1u << GATE_WAIT | 1u << GATE_CLAIM | 1u << GATE_NONE,
     [GATE_LEAVE] = 1u << GATE_WAIT | 1u << GATE_CLAIM | 1u << GATE_NONE,
     [GATE_WAIT] = 1u << GATE_CLAIM | 1u << GATE_NONE,
-    [GATE_CLAIM] = 1u << GATE_HOLD_RUN | 1u << GATE_WAIT | 1u << GATE_NONE,
+    [GATE_CLAIM] = 1u << GATE_HOLD_RUN | 1u << GATE_HOLD_RECORD | 1u << GATE_WAIT | 1u << GATE_NONE,
     [GATE_HOLD_RUN] = 1u << GATE_HOLD_RECORD | 1u << GATE_HOLD_ABORT | 1u << GATE_HOLD_FINISH |
                       1u << GATE_NONE,
     [GATE_HOLD_RECORD] = 1u << GATE_HOLD_COMMIT | 1u << GATE_HOLD_ABORT | 1u << GATE_SETTLE |

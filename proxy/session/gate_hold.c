@@ -119,20 +119,29 @@ static void ask_for_settings(struct session *s)
     gate_become(s, GATE_SETTINGS);
 }
 
+static bool possible(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    const struct portal *portal = gate->portal;
+    struct error_text error;
+    if (held_possible(&gate->arena, gate_shape(gate), portal->decision, gate->transaction, &error))
+        return true;
+    (void)!report_statement(s, portal->judged, portal, 0, s->statement_number, VERDICT_REJECT, &error);
+    gate_fail_with(s, &error);
+    gate_show_error(s);
+    return false;
+}
+
 void hold_start(struct session *s)
 {
     struct gate *gate = &s->gate;
-    struct error_text error;
     if (!alone(s))
         return;
     if (gate->state == GATE_RUN_UNDO && hold_needs_copy(gate) && !hold_copy_was_kept(s))
         return;
-    if (!held_possible(&gate->arena, gate_shape(gate), gate->portal->decision, &error)) {
-        (void)!report_statement(s, gate->portal->judged, gate->portal, 0, s->statement_number,
-                                VERDICT_REJECT, &error);
-        gate_fail_with(s, &error);
-        gate_show_error(s);
-    } else if (gate->settings.size > 0) {
+    if (!possible(s))
+        return;
+    if (gate->settings.size > 0) {
         hold_join_or_create(s);
     } else {
         ask_for_settings(s);
@@ -301,7 +310,7 @@ static void stored(struct session *s, const struct hold *hold)
 
 void hold_start_stored(struct session *s)
 {
-    if (alone(s))
+    if (alone(s) && possible(s))
         ask_for_settings(s);
 }
 
@@ -389,6 +398,30 @@ static void run(struct session *s)
     send_flush(s);
 }
 
+/* What PostgreSQL refuses in a transaction block has no transaction id: once it may have been sent, nobody can
+ * be asked what became of it. */
+static void record_outside(struct session *s)
+{
+    struct hold_request *request = hold_new_request(s, HOLD_OP_RUN, s->gate.hold->id);
+    request->xid = TEXT(HOLD_RUNS_OUTSIDE);
+    gate_become(s, GATE_HOLD_RECORD);
+    hold_post(s, request);
+}
+
+enum { OUTSIDE_BATCHES = 3 };
+
+static void run_outside(struct session *s)
+{
+    gate_become(s, GATE_HOLD_COMMIT);
+    send_injected(s, PURPOSE_NONE,
+                  TEXT("SELECT pg_catalog.set_config('synchronous_commit', 'on', false)"));
+    send_sync(s, ROLE_INJECTED);
+    gate_send_converted(s, s->gate.hold->statement);
+    send_sync(s, ROLE_INJECTED);
+    send_injected(s, PURPOSE_NONE, TEXT("RESET synchronous_commit"));
+    send_sync(s, ROLE_INJECTED);
+}
+
 static void give_back(struct session *s, const struct error_text *error)
 {
     hold_post_and_forget(s, hold_finish_request(s, s->gate.hold->id, HOLD_RELEASED, TEXT(""), TEXT("")));
@@ -425,6 +458,8 @@ static void claimed(struct session *s, const struct hold_request *request)
                                     (long long)s->gate.hold->id),
             .hint = TEXT("Stop and report it: approvers or rules have changed since.")};
         give_back(s, &error);
+    } else if (gate_shape(&s->gate)->not_in_block) {
+        record_outside(s);
     } else {
         run(s);
     }
@@ -529,8 +564,13 @@ static void run_inside(struct session *s)
 static void recorded(struct session *s, const struct hold_request *request)
 {
     struct gate *gate = &s->gate;
+    bool outside = gate_shape(gate)->not_in_block;
     if (request->answer != HOLD_OK) {
         struct error_text error = hold_store_unusable();
+        if (outside) {
+            give_back(s, &error);
+            return;
+        }
         gate_fail_with(s, &error);
         if (hold_is_inside(gate)) {
             gate_show_error(s);
@@ -540,6 +580,8 @@ static void recorded(struct session *s, const struct hold_request *request)
         }
     } else if (hold_is_inside(gate)) {
         run_inside(s);
+    } else if (outside) {
+        run_outside(s);
     } else {
         gate_become(s, GATE_HOLD_COMMIT);
         send_injected(s, PURPOSE_NONE, TEXT("COMMIT"));
@@ -579,6 +621,17 @@ static void finish(struct session *s, enum hold_state outcome)
     hold_post(s, hold_finish_request(s, gate->hold->id, outcome, tag.tag, fields.message));
 }
 
+/* Of the statement's own batch only the reply counts: a cancel may have come too early or too late. */
+static void outside_ready(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    gate->outside_answered++;
+    if (gate->outside_answered == 1)
+        buffer_clear(&gate->error);
+    else if (gate->outside_answered == OUTSIDE_BATCHES)
+        finish(s, gate->complete.size > 0 ? HOLD_EXECUTED : HOLD_FAILED);
+}
+
 void hold_ready(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -600,7 +653,10 @@ void hold_ready(struct session *s)
         }
         break;
     case GATE_HOLD_COMMIT:
-        finish(s, gate->error.size > 0 ? HOLD_FAILED : HOLD_EXECUTED);
+        if (gate_shape(gate)->not_in_block)
+            outside_ready(s);
+        else
+            finish(s, gate->error.size > 0 ? HOLD_FAILED : HOLD_EXECUTED);
         break;
     default:
         session_end(s, SESSION_END_INTERNAL);

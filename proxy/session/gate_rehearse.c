@@ -67,6 +67,8 @@ static bool is_vouched_for(const struct gate *gate)
 {
     const struct decision *decision = gate->portal->decision;
     enum statement_kind kind = gate_shape(gate)->kind;
+    if (gate_shape(gate)->not_in_block)
+        return false;
     if (kind != STATEMENT_WRITE && kind != STATEMENT_SELECT && kind != STATEMENT_COPY_IN &&
         kind != STATEMENT_CODE && kind != STATEMENT_UTILITY)
         return false;
@@ -84,6 +86,9 @@ static struct text shape_problem(struct session *s, const struct decide_context 
 {
     struct gate *gate = &s->gate;
     const struct shape *shape = gate_shape(gate);
+    if (shape->not_in_block)
+        return TEXT("not rehearsed: it runs outside of a transaction, so nothing of it can be tried out or rolled back, and an "
+                    "error may leave a part of it done");
     if (shape->kind != STATEMENT_WRITE && shape->kind != STATEMENT_SELECT &&
         shape->kind != STATEMENT_COPY_IN && shape->ddl == DDL_NONE)
         return TEXT("not rehearsed: only queries, writes and changes of objects are");

@@ -42,16 +42,13 @@ static struct text type_name(struct arena *arena, uint32_t oid, const struct cat
     return arena_printf(arena, "%.*s[]", TEXT_ARGS(scalar_type_name(arena, element->oid, element)));
 }
 
-bool held_possible(struct arena *arena, const struct shape *shape, const struct decision *decision,
-                   struct error_text *error)
+static struct error_text cannot_wait(struct arena *arena, const struct decision *decision)
 {
     const struct action_decision *held = decision->decisive;
-    if (!shape->not_in_block)
-        return true;
-    *error = (struct error_text){
+    return (struct error_text){
         .sqlstate = "42501",
-        .message = TEXT("pgwicket: this statement needs approval, but what cannot run inside a "
-                        "transaction cannot wait for one; nothing was run"),
+        .message = TEXT("pgwicket: this statement needs approval, but what ends a transaction or resets the "
+                        "session cannot wait for one; nothing was run"),
         .detail = held == NULL || held->rule == NULL
                       ? TEXT("")
                       : arena_printf(arena, "Rule %.*s: %.*s.", TEXT_ARGS(held->rule->name),
@@ -59,6 +56,24 @@ bool held_possible(struct arena *arena, const struct shape *shape, const struct 
         .hint = TEXT("Do not retry or rephrase. Report that a person must run it, or that the policy would "
                      "have to change."),
     };
+}
+
+bool held_possible(struct arena *arena, const struct shape *shape, const struct decision *decision,
+                   char transaction, struct error_text *error)
+{
+    if (!shape->not_in_block)
+        return true;
+    if (shape->kind != STATEMENT_UTILITY) {
+        *error = cannot_wait(arena, decision);
+    } else if (transaction != 'I') {
+        *error = (struct error_text){
+            .sqlstate = "25001",
+            .message = TEXT("pgwicket: this statement cannot run inside a transaction block, so nobody was asked "
+                            "to approve it; nothing was run"),
+            .hint = TEXT("Send it by itself, outside of a transaction (a driver's autocommit mode).")};
+    } else {
+        return true;
+    }
     return false;
 }
 

@@ -6,9 +6,10 @@
 
 #include "proxy/session/internal.h"
 
-/* False with `error`, in `arena`, for what no rule can hold: what PostgreSQL refuses in a transaction block. */
+/* False with `error`, in `arena`, for what no rule can hold, and for what PostgreSQL would refuse here: inside
+ * of a transaction block (`transaction` is the server's status: I, T or E). */
 MUST_USE bool held_possible(struct arena *arena, const struct shape *shape, const struct decision *decision,
-                            struct error_text *error);
+                            char transaction, struct error_text *error);
 
 /* Everything that the store and the approver need of the statement in the gate, in `arena`; NULL with
  * `error`, in the gate's arena, if it cannot be shown (too large, a value that cannot be printed). */

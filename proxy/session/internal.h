@@ -250,6 +250,7 @@ struct gate {
     int rehearsals;
     bool empty;                   /* the rehearsal changed nothing: run at once, and held if it does */
     bool drifted;                 /* the run's effect is another than the one that was shown */
+    int outside_answered;         /* of a run outside of a transaction: ReadyForQuery so far */
     bool settle_failed;           /* an error came for the Sync itself: no CommandComplete */
 };
 
