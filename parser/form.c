@@ -160,7 +160,7 @@ static bool updated_columns(struct work *work, List *targets, const OnConflictCl
     return true;
 }
 
-static bool set_columns(struct work *work, List *targets)
+static bool set_columns(struct work *work, List *targets, struct bound_place place, bool has_others)
 {
     size_t count = (size_t)list_length(targets);
     struct form_column *columns = arena_array(work->arena, count, sizeof *columns);
@@ -169,7 +169,8 @@ static bool set_columns(struct work *work, List *targets)
     for (size_t i = 0; i < count; i++) {
         const ResTarget *target = list_nth(targets, (int)i);
         columns[i].name = work->form->updated[i]; /* all of an UPDATE */
-        columns[i].bound = target->indirection == NIL && form_is_bound(target->val);
+        columns[i].bound = target->indirection == NIL && form_is_bound(place, target->val);
+        columns[i].reads_others = has_others || form_reads_others(place, target->val);
     }
     work->form->columns = columns;
     work->form->column_count = count;
@@ -229,10 +230,11 @@ static bool changing_form(struct work *work, const WithClause *with, bool has_ot
 
 static bool update_form(struct work *work, const UpdateStmt *tree)
 {
+    struct bound_place place = form_bound_place(tree->withClause, tree->fromClause);
     work->form->verb = VERB_UPDATE;
-    work->form->reads_others = tree->fromClause != NIL;
     work->form->has_returning = tree->returningList != NIL;
-    if (!find_relation(work, tree->relation, "update") || !set_columns(work, tree->targetList))
+    if (!find_relation(work, tree->relation, "update") ||
+        !set_columns(work, tree->targetList, place, tree->fromClause != NIL))
         return false;
     size_t set = find_word(&work->tokens, work->relation, "set");
     return set < work->tokens.count && changing_form(work, tree->withClause, tree->fromClause != NIL,
@@ -250,70 +252,78 @@ static bool delete_form(struct work *work, const DeleteStmt *tree)
 
 /* --- INSERT ----------------------------------------------------------------------------------- */
 
-static bool values_bound(List *lists, int column)
-{
-    ListCell *cell;
-    foreach (cell, lists) {
-        List *values = lfirst(cell);
-        if (column >= list_length(values) || !form_is_bound(list_nth(values, column)))
-            return false;
-    }
-    return true;
-}
-
-static bool source_bound(const SelectStmt *source, int column)
-{
-    if (source->valuesLists != NIL)
-        return values_bound(source->valuesLists, column);
-    if (source->op != SETOP_NONE || column >= list_length(source->targetList))
-        return false;
-    const ResTarget *target = list_nth(source->targetList, column);
-    return form_is_bound(target->val);
-}
-
-static bool has_star(const SelectStmt *source)
-{
-    ListCell *cell;
-    foreach (cell, source->targetList) {
-        const ResTarget *target = lfirst(cell);
-        if (target->val != NULL && IsA(target->val, ColumnRef) &&
-            IsA(llast(((ColumnRef *)target->val)->fields), A_Star))
-            return true;
-    }
-    return source->op != SETOP_NONE;
-}
-
 static int source_width(const SelectStmt *source)
 {
-    if (source->valuesLists != NIL)
-        return list_length(linitial(source->valuesLists));
-    return list_length(source->targetList);
+    while (source->op != SETOP_NONE)
+        source = source->larg;
+    return source->valuesLists != NIL ? list_length(linitial(source->valuesLists))
+                                      : list_length(source->targetList);
 }
 
-/* With `*` nobody knows here which expression fills which column: none is bound. */
+static bool updates_on_conflict(const OnConflictClause *conflict, struct text name, ResTarget **target)
+{
+    ListCell *cell;
+    foreach (cell, conflict != NULL ? conflict->targetList : NIL) {
+        *target = lfirst(cell);
+        if ((*target)->name != NULL && text_is(name, (*target)->name))
+            return true;
+    }
+    return false;
+}
+
+/* VALUES of one column may have sub-selects; rows of a query are others anyway. */
+static bool value_reads_others(struct bound_place place, const SelectStmt *source, int column)
+{
+    ListCell *cell;
+    bool reads = source->valuesLists == NIL;
+    foreach (cell, source->valuesLists)
+        if (column < list_length(lfirst(cell)))
+            reads = reads || form_reads_others(place, list_nth(lfirst(cell), column));
+    return reads;
+}
+
+/* One that DO UPDATE sets, too, has either value. */
+static struct form_column inserted_column(const InsertStmt *tree, struct bound_place place, struct text name,
+                                          int column)
+{
+    const SelectStmt *source = (const SelectStmt *)tree->selectStmt;
+    ResTarget *update = NULL;
+    struct form_column found = {.name = name,
+                                .bound = form_source_is_bound(place, source, column),
+                                .reads_others = value_reads_others(place, source, column)};
+    if (name.size > 0 && updates_on_conflict(tree->onConflictClause, name, &update)) {
+        found.bound = found.bound && update->indirection == NIL && form_is_bound(place, update->val);
+        found.reads_others = found.reads_others || form_reads_others(place, update->val);
+    }
+    return found;
+}
+
+/* With `*` nobody knows here how many columns there are. */
 static void inserted_columns(struct work *work, const InsertStmt *tree)
 {
     const SelectStmt *source = (const SelectStmt *)tree->selectStmt;
-    bool star = source != NULL && has_star(source);
-    int width = source == NULL ? 0 : source_width(source);
-    int count = tree->cols != NIL ? list_length(tree->cols) : (star ? 0 : width);
+    struct bound_place place = form_bound_place(tree->withClause, NIL);
+    if (source == NULL)
+        return;
+    bool counted = tree->cols != NIL || !form_source_has_star(source);
+    int count = tree->cols != NIL ? list_length(tree->cols) : counted ? source_width(source) : 0;
     struct form_column *columns = arena_array(work->arena, (size_t)count, sizeof *columns);
     for (int i = 0; i < count; i++) {
+        struct text name = {0};
         if (tree->cols != NIL)
-            columns[i].name = arena_text(
-                work->arena, text_from(((ResTarget *)list_nth(tree->cols, i))->name));
-        columns[i].bound = source != NULL && !star && source_bound(source, i);
+            name = arena_text(work->arena, text_from(((ResTarget *)list_nth(tree->cols, i))->name));
+        columns[i] = inserted_column(tree, place, name, i);
     }
     work->form->columns = columns;
     work->form->column_count = (size_t)count;
+    work->form->star_bound = !counted && tree->onConflictClause == NULL &&
+                             form_source_is_bound(place, source, 0);
 }
 
 static bool insert_form(struct work *work, const InsertStmt *tree)
 {
     const OnConflictClause *conflict = tree->onConflictClause;
-    const SelectStmt *source = (const SelectStmt *)tree->selectStmt;
     work->form->verb = VERB_INSERT;
-    work->form->reads_others = source != NULL && source->valuesLists == NIL;
     work->form->has_returning = tree->returningList != NIL;
     work->form->conflict_updates = conflict != NULL && conflict->action == ONCONFLICT_UPDATE;
     if (!find_relation(work, tree->relation, "into") ||

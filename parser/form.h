@@ -13,7 +13,8 @@
 
 struct form_column {
     struct text name;
-    bool bound; /* set from constants, parameters, immutable expressions of the row or of data */
+    bool bound;        /* set from constants, parameters, data, and expressions of them that repeat */
+    bool reads_others; /* data of other rows: the row as it was and the text do not decide it */
 };
 
 struct write_form {
@@ -21,7 +22,6 @@ struct write_form {
     struct text target;     /* how RETURNING names the target's row: an identifier, quoted if needed */
     struct text relation;   /* as the statement has it: "shop.orders", "ONLY shop.orders" */
     bool has_returning;
-    bool reads_others;      /* FROM, or INSERT of a query: new values depend on more than the row and the text */
     bool conflict_updates;  /* INSERT … ON CONFLICT DO UPDATE */
 
     /* Columns that an UPDATE, or DO UPDATE, may change in rows that are there. */
@@ -32,6 +32,8 @@ struct write_form {
      * their number and order. */
     const struct form_column *columns;
     size_t column_count;
+    bool star_bound; /* INSERT of SELECT * without a column list: there are no columns here, and all that it
+                      * fills are bound */
 
     /* "SELECT 1 FROM shop.orders AS o, shop.customers AS c WHERE … FOR UPDATE OF o": what an UPDATE or
      * DELETE will touch. Empty where there is none (positioned, or a WITH that writes). */

@@ -6,7 +6,25 @@
 #include "parser/lex.h"
 #include "parser/tree.h"
 
-/* True for constants, parameters, columns, and immutable expressions of them. What is not listed is not. */
-bool form_is_bound(Node *expression);
+/* Where an expression stands. */
+struct bound_place {
+    bool columns;  /* what columns are read from is data */
+    bool row_only; /* no sub-selects */
+    int depth;
+};
+
+/* At the top of a statement with these WITH queries and these other relations; both may be NULL. */
+struct bound_place form_bound_place(const WithClause *with, List *from);
+
+/* True for constants, parameters, columns, sub-selects, and expressions of them without a function whose result
+ * differs from run to run. What is not listed is not. */
+bool form_is_bound(struct bound_place place, Node *expression);
+
+/* Of one that is bound: does a sub-select in it read more than the row and the text? */
+bool form_reads_others(struct bound_place place, Node *expression);
+
+/* What that query gives as its column; with a star among its columns, as each of them. */
+bool form_source_is_bound(struct bound_place place, const SelectStmt *source, int column);
+bool form_source_has_star(const SelectStmt *source);
 
 #endif

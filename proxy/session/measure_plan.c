@@ -184,19 +184,22 @@ static struct text column_name(const struct planner *planner, size_t index)
     return planner->relation->columns[index].name;
 }
 
-/* The new values that the text decides, as one row; empty if there are none. A trigger may put others in
- * their place; they are left out where the old row and the text say it all. */
+/* A trigger may put others in their place; they are left out where the old row and the text say it all. */
+static bool is_compared(const struct planner *planner, const struct form_column *column)
+{
+    return column->bound && (column->reads_others || !planner->relation->has_triggers);
+}
+
+/* The new values that text and data decide, as one row; empty if there are none. */
 static struct text bound_values(struct planner *planner)
 {
-    if (planner->relation->has_triggers && !planner->form.reads_others)
-        return TEXT("");
     struct buffer out;
     bool any = false;
     buffer_init(&out, LIMIT_HELD_BYTES);
     buffer_append_string(&out, "pg_catalog.sha256(pg_catalog.record_send(ROW(");
     for (size_t i = 0; i < planner->form.column_count; i++) {
         struct text name = column_name(planner, i);
-        if (!planner->form.columns[i].bound || name.size == 0)
+        if (!is_compared(planner, &planner->form.columns[i]) || name.size == 0)
             continue;
         buffer_printf(&out, "%s%.*s.%.*s", any ? ", " : "", TEXT_ARGS(planner->form.target),
                       TEXT_ARGS(form_identifier(planner->arena, name)));
@@ -297,7 +300,7 @@ static void plan_children(struct planner *planner)
         planner->children = (struct children){.unknown = true};
 }
 
-static const struct relation *only_target(const struct shape *shape)
+static const struct action *only_write(const struct shape *shape)
 {
     if (shape->kind != STATEMENT_WRITE || !shape->tag_counts_writes)
         return NULL;
@@ -306,21 +309,36 @@ static const struct relation *only_target(const struct shape *shape)
         bool writes = action->verb == VERB_INSERT || action->verb == VERB_UPDATE ||
                       action->verb == VERB_DELETE;
         if (writes && action->part == PART_STATEMENT)
-            return action->relation;
+            return action;
     }
     return NULL;
+}
+
+/* INSERT of SELECT * fills as many leading columns as the walk has found. */
+static void count_stars(struct planner *planner, const struct action *write)
+{
+    struct write_form *form = &planner->form;
+    if (!form->star_bound)
+        return;
+    struct form_column *columns = arena_array(planner->arena, write->column_count, sizeof *columns);
+    for (size_t i = 0; i < write->column_count; i++)
+        columns[i] = (struct form_column){.bound = true, .reads_others = true};
+    form->columns = columns;
+    form->column_count = write->column_count;
 }
 
 void measure_plan(struct arena *arena, const struct shape *shape, const struct catalog *catalog,
                   struct text sql, enum measured_part part, struct measure_plan *plan)
 {
+    const struct action *write = only_write(shape);
     struct planner planner = {.arena = arena,
                               .catalog = catalog,
-                              .relation = only_target(shape),
+                              .relation = write != NULL ? write->relation : NULL,
                               .plan = plan};
     *plan = (struct measure_plan){.sql = sql};
     if (catalog == NULL || !can_tell_rows(&planner, sql))
         return;
+    count_stars(&planner, write);
     describe_columns(&planner);
     if (part == MEASURED_COUNTS)
         return;

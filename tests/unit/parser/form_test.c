@@ -57,25 +57,52 @@ Test(form, takes_updates_and_deletes_apart)
 
 static const struct {
     const char *sql;
-    const char *columns; /* with '!' behind those that are bound */
+    const char *columns; /* behind those that are bound '!', that other rows decide '+' */
     bool returning, conflict;
 } columns[] = {
     {"UPDATE t SET a = 1, b = $1, c = c + 1, d = now(), e = DEFAULT, f = (SELECT 1)",
-     "a! b! c! d e f ", false, false},
+     "a! b! c! d e f!+ ", false, false},
     {"UPDATE t SET a = 'now', b = 'now'::timestamptz, c = CURRENT_DATE, d = 'a' || lower(e)",
      "a b c d! ", false, false},
     {"UPDATE t SET (a, b) = (1, random()) RETURNING a", "a! b ", true, false},
-    {"UPDATE t SET (a, b) = (SELECT 1, 2)", "a b ", false, false},
+    {"UPDATE t SET (a, b) = (SELECT 1, 2)", "a!+ b!+ ", false, false},
     {"UPDATE t SET a = CASE WHEN b > 0 THEN 1 ELSE 2 END, c = COALESCE(d, 'x'), e[1] = 2",
      "a! c! e ", false, false},
     {"UPDATE t SET a = CASE WHEN random() > 0 THEN 1 END, b = my.f(1), c = nextval('s')", "a b c ",
      false, false},
+    {"UPDATE t SET a = (SELECT sum(x.b) FILTER (WHERE x.c) FROM x WHERE x.d = t.d), b = (SELECT max(x.b) "
+     "FROM x WHERE at < now()), c = (SELECT b FROM x ORDER BY random() LIMIT 1)", "a!+ b c ", false, false},
+    {"UPDATE t SET a = (SELECT rank() OVER (ORDER BY d) FROM x LIMIT 1), b = EXISTS (SELECT FROM x), "
+     "c = d IN (SELECT d FROM x), e = ARRAY(SELECT d FROM x UNION SELECT clock_timestamp()::text)",
+     "a!+ b!+ c!+ e ", false, false},
+    {"UPDATE t SET a = age(b), c = age(b, d), e = to_jsonb(b), f = ROW(1, random()), g = (ARRAY[b])[1]",
+     "a c! e! f g! ", false, false},
+    {"UPDATE t SET a = u.b, c = 1 FROM u", "a!+ c!+ ", false, false},
+    {"UPDATE t SET a = u.b, c = 1 FROM (SELECT id, now() AS b FROM v) AS u", "a c!+ ", false, false},
+    {"UPDATE t SET a = u.b FROM v JOIN LATERAL (SELECT random() AS b) AS u ON v.id > 0", "a ", false, false},
+    {"UPDATE t SET a = b FROM random() AS b", "a ", false, false},
+    {"WITH u AS (SELECT now() AS b) UPDATE t SET a = b FROM u", "a ", false, false},
+    {"WITH u AS (SELECT sum(x) AS b FROM v) UPDATE t SET a = b FROM u", "a!+ ", false, false},
     {"INSERT INTO t (a, b, c) VALUES (1, now(), 'x'), (2, 'y', DEFAULT)", "a! b c ", false, false},
+    {"INSERT INTO t (a, b) VALUES ((SELECT max(a) FROM t), 1)", "a!+ b! ", false, false},
     {"INSERT INTO t VALUES (1, $1) ON CONFLICT (a) DO UPDATE SET b = 2", "! ! ", false, true},
+    {"INSERT INTO t (a, b, c) VALUES (1, 2, 3) ON CONFLICT (a) DO UPDATE SET b = now(), c = (SELECT 1)",
+     "a! b c!+ ", false, true},
     {"INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING RETURNING *", "! ", true, false},
-    {"INSERT INTO t (a, b) SELECT id, random() FROM u", "a! b ", false, false},
-    {"INSERT INTO t (a, b) SELECT * FROM u", "a b ", false, false},
-    {"INSERT INTO t (a) SELECT 1 UNION SELECT 2", "a ", false, false},
+    {"INSERT INTO t (a, b) SELECT id, random() FROM u", "a!+ b ", false, false},
+    {"INSERT INTO t (a, b) SELECT * FROM u", "a!+ b!+ ", false, false},
+    {"INSERT INTO t (a, b) SELECT *, now() FROM u", "a b ", false, false},
+    {"INSERT INTO t (a, b) SELECT day, sum(x) FROM u GROUP BY day", "a!+ b!+ ", false, false},
+    {"INSERT INTO t (a, b) WITH w AS (SELECT now() AS n) SELECT id, n FROM w, u", "a b ", false, false},
+    {"INSERT INTO t (a, b) SELECT id, g FROM u, generate_series(1, 3) AS g", "a!+ b!+ ", false, false},
+    {"WITH w AS (DELETE FROM u RETURNING a) INSERT INTO t (a) SELECT a FROM w", "a!+ ", false, false},
+    {"WITH w AS (INSERT INTO u DEFAULT VALUES RETURNING a) INSERT INTO t (a) SELECT a FROM w", "a ", false,
+     false},
+    {"INSERT INTO t (a) SELECT 1 UNION SELECT 2", "a!+ ", false, false},
+    {"INSERT INTO t (a) SELECT x FROM u UNION ALL SELECT now()", "a ", false, false},
+    {"INSERT INTO t SELECT * FROM u", "*! ", false, false},
+    {"INSERT INTO t SELECT u.*, now() FROM u", "", false, false},
+    {"INSERT INTO t SELECT * FROM u UNION SELECT * FROM v", "*! ", false, false},
     {"INSERT INTO t DEFAULT VALUES", "", false, false},
 };
 
@@ -86,8 +113,11 @@ Test(form, tells_which_values_the_text_decides)
         struct text found = TEXT("");
         cr_assert(write_form(&arena, text_from(columns[i].sql), &form), "%s", columns[i].sql);
         for (size_t j = 0; j < form.column_count; j++)
-            found = arena_printf(&arena, "%.*s%.*s%s ", TEXT_ARGS(found),
-                                 TEXT_ARGS(form.columns[j].name), form.columns[j].bound ? "!" : "");
+            found = arena_printf(&arena, "%.*s%.*s%s%s ", TEXT_ARGS(found),
+                                 TEXT_ARGS(form.columns[j].name), form.columns[j].bound ? "!" : "",
+                                 form.columns[j].bound && form.columns[j].reads_others ? "+" : "");
+        if (form.star_bound)
+            found = arena_printf(&arena, "%.*s*! ", TEXT_ARGS(found));
         cr_expect(text_is(found, columns[i].columns), "%s: %.*s", columns[i].sql, TEXT_ARGS(found));
         cr_expect_eq(form.has_returning, columns[i].returning, "%s", columns[i].sql);
         cr_expect_eq(form.conflict_updates, columns[i].conflict, "%s", columns[i].sql);
