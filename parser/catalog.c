@@ -7,6 +7,7 @@
 #include "parser/catalog.h"
 
 #include "proxy/base/invariant.h"
+#include "proxy/base/limits.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -45,6 +46,7 @@ struct catalog {
     struct array functions_by_oid;
     struct array types_by_oid;
     struct array inheritance; /* struct inheritance, by parent */
+    struct array checked_types; /* oids, ascending */
 };
 
 /* --- building ------------------------------------------------------------------------------- */
@@ -272,6 +274,32 @@ static size_t count_user_operators(const struct catalog *catalog)
     return count;
 }
 
+/* Is code of users run by reading a value of the type, or of what it is made of? */
+static bool is_checked(const struct catalog *catalog, uint32_t oid, int depth)
+{
+    const struct type *type = catalog_type_by_oid(catalog, oid);
+    if (type == NULL || depth > LIMIT_STATEMENT_DEPTH)
+        return type != NULL;
+    if (type->check_function_count > 0 || (type->base != 0 && is_checked(catalog, type->base, depth + 1)))
+        return true;
+    const struct relation *row = type->kind == 'c' ? catalog_relation_by_oid(catalog, type->relation) : NULL;
+    for (size_t i = 0; row != NULL && i < row->column_count; i++)
+        if (is_checked(catalog, row->columns[i].type, depth + 1))
+            return true;
+    return false;
+}
+
+static void list_checked_types(struct catalog *catalog)
+{
+    const struct type *const *types = catalog->types_by_oid.items;
+    bool any = false;
+    for (size_t i = 0; i < catalog->types_by_oid.count && !any; i++)
+        any = types[i]->check_function_count > 0;
+    for (size_t i = 0; i < catalog->types_by_oid.count && any; i++)
+        if (is_checked(catalog, types[i]->oid, 0))
+            append(&catalog->checked_types, &types[i]->oid, sizeof types[i]->oid);
+}
+
 void catalog_seal(struct catalog *catalog, struct instant taken, int server_version)
 {
     INVARIANT(!catalog->sealed);
@@ -293,6 +321,7 @@ void catalog_seal(struct catalog *catalog, struct instant taken, int server_vers
     index_by_oid(&catalog->types_by_oid, &catalog->types, sizeof(struct type));
     index_inheritance(catalog);
     catalog->sealed = true;
+    list_checked_types(catalog);
 }
 
 /* --- lifetime ------------------------------------------------------------------------------- */
@@ -312,7 +341,7 @@ static void catalog_free(struct catalog *catalog)
         &catalog->operators,        &catalog->casts,
         &catalog->relations_by_oid, &catalog->functions_by_oid,
         &catalog->types_by_oid,     &catalog->inheritance,
-        &catalog->implicit_casts,
+        &catalog->implicit_casts,   &catalog->checked_types,
     };
     for (size_t i = 0; i < ARRAY_SIZE(arrays); i++)
         free(arrays[i]->items);
@@ -503,6 +532,23 @@ const struct cast *catalog_casts(const struct catalog *catalog, size_t *count)
     INVARIANT(catalog->sealed);
     *count = catalog->casts.count;
     return catalog->casts.items;
+}
+
+const uint32_t *catalog_checked_types(const struct catalog *catalog, size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    *count = catalog->checked_types.count;
+    return catalog->checked_types.items;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return compare_oids(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+
+bool catalog_type_is_checked(const struct catalog *catalog, uint32_t oid)
+{
+    return find(catalog, &catalog->checked_types, sizeof oid, &oid, by_number) != NULL;
 }
 
 const struct event_code *catalog_event_code(const struct catalog *catalog)

@@ -229,6 +229,11 @@ const struct operator *catalog_builtin_operators(const struct catalog *catalog, 
 /* Every cast that runs a function outside pg_catalog: *count of them. */
 const struct cast *catalog_casts(const struct catalog *catalog, size_t *count);
 
+/* Every type of which a value that is read runs functions outside pg_catalog: domains with such checks, and arrays,
+ * rows, ranges and domains of these: *count of them, ascending. */
+const uint32_t *catalog_checked_types(const struct catalog *catalog, size_t *count);
+bool catalog_type_is_checked(const struct catalog *catalog, uint32_t oid);
+
 const struct event_code *catalog_event_code(const struct catalog *catalog);
 
 /* Is there an implicit cast, of whatever kind? */

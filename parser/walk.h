@@ -52,6 +52,7 @@ struct walk {
     bool searched;       /* a name was looked for on the path */
     bool writes;         /* an INSERT, UPDATE, DELETE or MERGE was met */
     bool users_values;   /* a value of a user's type may have been met */
+    bool checked_values; /* … of one that catalog_type_is_checked */
     bool parameter_again; /* a parameter of no declared type is used more than once */
     struct walk_memory *memory; /* NULL until first used */
 

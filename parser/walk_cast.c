@@ -35,9 +35,13 @@ bool is_user_type(const struct catalog *catalog, uint32_t oid)
 
 bool has_casts(const struct walk *walk)
 {
-    size_t count = 0;
-    return walk->context->catalog != NULL &&
-           catalog_casts(walk->context->catalog, &count) != NULL && count > 0;
+    size_t casts = 0, types = 0;
+    const struct catalog *catalog = walk->context->catalog;
+    if (catalog == NULL)
+        return false;
+    catalog_casts(catalog, &casts);
+    catalog_checked_types(catalog, &types);
+    return casts > 0 || types > 0;
 }
 
 /* Where no object of a user has been met, no value is of a user's type. */
@@ -51,6 +55,25 @@ static bool may_have_user_values(const struct walk *walk)
                 context->parameter_types[i] != TYPE_LITERAL &&
                 is_user_type(context->catalog, context->parameter_types[i]);
     return found;
+}
+
+/* The server reads a literal as what it stands beside. A domain is not that, but what it is a domain over, unless a
+ * function takes its values as they are. */
+void literal_beside(struct walk *walk, uint32_t type, bool as_it_is, int location)
+{
+    const struct catalog *catalog = walk->context->catalog;
+    size_t count = 0;
+    const uint32_t *checked = catalog_checked_types(catalog, &count);
+    const struct type *read = type == TYPE_UNSURE ? NULL
+                              : as_it_is          ? catalog_type_by_oid(catalog, type)
+                                                  : type_without_domains(catalog, type);
+    if (read != NULL && catalog_type_is_checked(catalog, read->oid))
+        type_use(walk, read, location);
+    for (size_t i = 0; type == TYPE_UNSURE && i < count && walk->checked_values && walk_spend(walk, 1); i++) {
+        read = catalog_type_by_oid(catalog, checked[i]);
+        if (as_it_is || read->kind != 'd')
+            type_use(walk, read, location);
+    }
 }
 
 /* Does the server cast such a value so? */
@@ -132,12 +155,17 @@ void walk_parameters(struct walk *walk)
 void relation_met(struct walk *walk, const struct named *named)
 {
     const struct relation *relation = named->relation;
-    if (walk->users_values || !has_casts(walk))
+    const struct catalog *catalog = walk->context->catalog;
+    if (!has_casts(walk))
         return;
-    walk->users_values = relation == NULL || named->may_differ || named->may_be_other;
+    if (relation == NULL || named->may_differ || named->may_be_other)
+        walk->users_values = true;
     bool builtin = relation != NULL && relation_is_builtin(relation);
-    for (size_t i = 0; !walk->users_values && !builtin && i < relation->column_count; i++)
-        walk->users_values = is_user_type(walk->context->catalog, relation->columns[i].type);
+    for (size_t i = 0; relation != NULL && !builtin && i < relation->column_count; i++) {
+        uint32_t type = relation->columns[i].type;
+        walk->users_values = walk->users_values || is_user_type(catalog, type);
+        walk->checked_values = walk->checked_values || catalog_type_is_checked(catalog, type);
+    }
 }
 
 /* The type of the rows of a table, TYPE_LITERAL if it has none of which there could be a cast;

@@ -105,7 +105,7 @@ static enum fit fit_of_agreement(const struct contest *contest, const struct agr
     return array->base == agreement->element ? FITS : FITS_NOT;
 }
 
-static bool is_polymorphic(uint32_t type)
+bool type_is_polymorphic(uint32_t type)
 {
     return type == TYPE_ANYELEMENT || type == TYPE_ANYARRAY || type == TYPE_ANYNONARRAY ||
            type == TYPE_ANYENUM || type == TYPE_ANYRANGE || type == TYPE_ANYMULTIRANGE;
@@ -138,11 +138,11 @@ static enum fit fit_of(const struct contest *contest, const struct overload *ove
         uint32_t declared = overload->types[i];
         if (type_is_compatible(declared))
             worsen(&fit, fit_compatible(contest, declared, i));
-        else if (is_polymorphic(declared))
+        else if (type_is_polymorphic(declared))
             fit_polymorphic(contest, declared, i, &agreement);
         else
             worsen(&fit, type_fits(contest->walk->context->catalog, contest->types[i], declared));
-        polymorphic = polymorphic || is_polymorphic(declared);
+        polymorphic = polymorphic || type_is_polymorphic(declared);
     }
     if (polymorphic)
         worsen(&fit, fit_of_agreement(contest, &agreement));

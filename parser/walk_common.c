@@ -7,15 +7,19 @@
  */
 #include "parser/walk_scope.h"
 
+#include <string.h>
+
 /* The types of values that meet, each once. */
 struct meeting {
     uint32_t *types;
     size_t count, capacity;
     bool several_unsure;
+    bool literals, empty; /* NULL and '{}' have nothing in them to be checked */
 };
 
 static void add_type(struct walk *walk, struct meeting *meeting, uint32_t type)
 {
+    meeting->literals = meeting->literals || type == TYPE_LITERAL;
     if (type == TYPE_LITERAL || !walk_spend(walk, meeting->count + 1))
         return;
     for (size_t i = 0; i < meeting->count; i++) {
@@ -26,6 +30,13 @@ static void add_type(struct walk *walk, struct meeting *meeting, uint32_t type)
     }
     *(uint32_t *)arena_push(walk->arena, (void **)&meeting->types, &meeting->count,
                             &meeting->capacity, sizeof type) = type;
+}
+
+static bool is_empty(Node *node)
+{
+    const A_Const *constant = (const A_Const *)node;
+    return IsA(node, A_Const) && (constant->isnull || (IsA(&constant->val, String) &&
+                                                       strcmp(constant->val.sval.sval, "{}") == 0));
 }
 
 /* A query's columns, a row's fields, or one value. */
@@ -45,13 +56,23 @@ static void add_node(struct walk *walk, struct meeting *meeting, Node *node)
         for (size_t i = 0; i < columns->column_count; i++)
             add_type(walk, meeting,
                      columns->columns[i].literal ? TYPE_LITERAL : columns->columns[i].type);
+    else if (is_empty(node))
+        meeting->empty = true;
     else
         add_type(walk, meeting, type_of_value(walk, node));
     walk_leave(walk);
 }
 
+static void literals_of_meeting(struct walk *walk, const struct meeting *meeting, bool as_it_is, int location)
+{
+    bool any = meeting->literals || (as_it_is && meeting->empty);
+    for (size_t i = 0; i < meeting->count && any; i++)
+        literal_beside(walk, meeting->types[i], as_it_is, location);
+}
+
 static void casts_of_meeting(struct walk *walk, const struct meeting *meeting, int location)
 {
+    literals_of_meeting(walk, meeting, false, location);
     for (size_t to = 0; to < meeting->count; to++)
         for (size_t from = 0; from < meeting->count && walk_spend(walk, 1); from++)
             if (from != to || (meeting->types[to] == TYPE_UNSURE && meeting->several_unsure))
@@ -171,20 +192,32 @@ void casts_of_rows(struct walk *walk, List *rows)
     }
 }
 
-/* The arguments that a function takes as ANYCOMPATIBLE; all of them where their places are not known. */
-static void casts_of_compatible(struct walk *walk, const struct function *functions, size_t count,
-                                const FuncCall *call)
+/* The arguments for parameters of a kind; all of them where their places are not known. */
+static struct meeting meeting_of_arguments(struct walk *walk, const struct function *function,
+                                           const FuncCall *call, bool (*is_of_kind)(uint32_t))
 {
-    bool placed = argument_types_of(walk, call).known;
+    struct meeting meeting = {0};
+    bool placed = argument_types_of(walk, call).known, any = false;
+    for (size_t j = 0; function->argument_types != NULL && j < function->argument_count; j++)
+        any = any || is_of_kind(function->argument_types[j]);
+    for (int j = 0; any && j < list_length(call->args); j++)
+        if (!placed || is_of_kind(type_of_parameter_at(walk, function, (size_t)j)))
+            add_node(walk, &meeting, list_nth(call->args, j));
+    return meeting;
+}
+
+/* Of one type, to which ANYCOMPATIBLE's family casts what is of others. */
+static void casts_of_any(struct walk *walk, const struct function *functions, size_t count,
+                         const FuncCall *call)
+{
     for (size_t i = 0; functions != NULL && i < count && walk_spend(walk, 1); i++) {
-        struct meeting meeting = {0};
-        bool any = false;
-        for (size_t j = 0; functions[i].argument_types != NULL && j < functions[i].argument_count; j++)
-            any = any || type_is_compatible(functions[i].argument_types[j]);
-        for (int j = 0; any && j < list_length(call->args); j++)
-            if (!placed || type_is_compatible(type_of_parameter_at(walk, &functions[i], (size_t)j)))
-                add_node(walk, &meeting, list_nth(call->args, j));
-        casts_of_meeting(walk, &meeting, call->location);
+        const struct meeting same =
+            meeting_of_arguments(walk, &functions[i], call, type_is_polymorphic);
+        const struct meeting compatible =
+            meeting_of_arguments(walk, &functions[i], call, type_is_compatible);
+        literals_of_meeting(walk, &same, true, call->location);
+        literals_of_meeting(walk, &compatible, true, call->location);
+        casts_of_meeting(walk, &compatible, call->location);
     }
 }
 
@@ -216,6 +249,6 @@ void casts_of_call(struct walk *walk, const FuncCall *call)
         casts_of_hypothetical_row(walk, call);
     const struct function *builtin = catalog_builtin_functions(catalog, name, &builtins);
     const struct function *user = catalog_functions(catalog, name, &users);
-    casts_of_compatible(walk, builtin, builtins, call);
-    casts_of_compatible(walk, user, users, call);
+    casts_of_any(walk, builtin, builtins, call);
+    casts_of_any(walk, user, users, call);
 }

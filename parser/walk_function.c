@@ -55,6 +55,9 @@ static void list_function(struct walk *walk, struct text schema, struct text nam
 void call_user_function(struct walk *walk, const struct function *function, int location)
 {
     walk->users_values = true;
+    if (function->result_type == TYPE_RECORD ||
+        catalog_type_is_checked(walk->context->catalog, function->result_type))
+        walk->checked_values = true;
     struct object object = {OBJECT_NAME, function->schema, function->name};
     list_function(walk, function->schema, function->name);
     call_action(walk, object, (struct text){0}, location);

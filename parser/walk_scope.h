@@ -388,6 +388,7 @@ struct overload {
 };
 
 /* Is it one of ANYCOMPATIBLE's family? */
+bool type_is_polymorphic(uint32_t type);
 bool type_is_compatible(uint32_t pseudo);
 
 /* The one that the server chooses for arguments of such types; false: it is not sure, or it refuses.
@@ -471,8 +472,11 @@ void casts_of_value(struct walk *walk, Node *node, uint32_t to, enum cast_contex
 void value_use(struct walk *walk, Node *node);
 void casts_of_values(struct walk *walk, uint32_t type, int location);
 
-/* Does anybody's cast run code? */
+/* Does anybody's code run where a value becomes another type, or is read as one? */
 bool has_casts(const struct walk *walk);
+
+/* A literal, or a parameter of no declared type, beside a value of the type: the checks of what it is read as. */
+void literal_beside(struct walk *walk, uint32_t type, bool as_it_is, int location);
 bool is_user_type(const struct catalog *catalog, uint32_t oid);
 
 /* The walk goes on with what a relation, a call or a type of a user may give: whole rows of which somebody
@@ -496,7 +500,7 @@ void value_assignment(struct walk *walk, Node *value, uint32_t type, int locatio
 /* --- walk_common.c -------------------------------------------------------------------------- */
 
 /* Values that may become one type, as those of COALESCE or both sides of an operator: implicit casts to
- * the users' types among theirs. */
+ * the users' types among theirs, and what literals among them are read as. */
 void casts_in_common(struct walk *walk, uint32_t first, uint32_t second, int location);
 void casts_of_choice(struct walk *walk, List *nodes, int location);
 void casts_of_case(struct walk *walk, CaseExpr *tree);
@@ -504,7 +508,7 @@ void casts_of_expression(struct walk *walk, A_Expr *tree);
 void casts_of_sublink(struct walk *walk, SubLink *tree);
 void casts_of_rows(struct walk *walk, List *rows);
 
-/* The same for a call of what takes values of any one type (ANYCOMPATIBLE). */
+/* The same for a call of what takes values of any one type. */
 void casts_of_call(struct walk *walk, const FuncCall *call);
 
 /* --- walk_from.c ---------------------------------------------------------------------------- */

@@ -155,6 +155,8 @@ CREATE FUNCTION shop.moves_the_path() RETURNS int LANGUAGE plpgsql AS $$BEGIN
     PERFORM set_config('search_path', 'public', false); RETURN 1; END$$;
 CREATE FUNCTION shop.round(int, int) RETURNS int LANGUAGE sql AS 'SELECT 1';
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA shop TO agent;
+CREATE TABLE shop.kept (id int, e shop.evil_dom, es shop.evil_dom[]);
+GRANT SELECT ON shop.kept TO agent;
 """
 database = running = None
 
@@ -620,6 +622,20 @@ def test_a_field_that_is_a_call():
                     "SELECT c.row_to_json FROM shop.customers c", "SELECT c.json_agg FROM shop.customers c", ask=ask)
             fine(c, "SELECT (o).id, o.row_to_json FROM shop.orders o LIMIT 1", ask=ask)
     each_protocol(scenario)
+
+
+def test_a_literal_that_is_a_call():
+    """Beside an array of a domain it is read as one, and the domain's check is a function; beside the domain it is not."""
+    def scenario(ask):
+        with connection("writer") as c:
+            refused(c, "SELECT id FROM shop.kept WHERE es = '{5}'", "SELECT COALESCE(es, '{5}') FROM shop.kept",
+                    "SELECT array_append(es, '5') FROM shop.kept", "SELECT lag(e, 1, '5') OVER () FROM shop.kept",
+                    "SELECT array_append(array_agg(e), '5') FROM shop.kept", "SELECT es FROM shop.kept UNION SELECT '{5}'",
+                    "SELECT array_agg(k) || '{\"(5,5,)\"}' FROM shop.kept k", ask=ask)
+            fine(c, "SELECT array_length(es, 1), array_agg(es[1]), array_to_string(es, ',') FROM shop.kept WHERE e = '5' GROUP BY es",
+                 "SELECT COALESCE(e, '5'), COALESCE(es, '{}'), es || 5 FROM shop.kept WHERE e IN ('5', '6') AND id = '1'", ask=ask)
+    each_protocol(scenario)
+    equal(database.value("SELECT count(*) FROM shop.audit_log WHERE op = 'DOMAIN'"), 0)
 
 
 def test_parameter_types_of_parse_choose_the_overload():

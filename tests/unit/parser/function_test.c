@@ -236,6 +236,29 @@ Test(function, sees_what_a_type_runs)
     CHECK_TRAPS("", cases);
 }
 
+/* The array of evil and the row that has one; evil itself is compared as the integer that it is. */
+Test(function, sees_what_a_literal_is_read_as)
+{
+    static const struct trap_case cases[] = {
+        {"SELECT id FROM shop.kept WHERE es = '{1}'", "select shop.kept(id, es); call shop.dom_ok"},
+        {"SELECT id FROM shop.kept WHERE '{1}' <@ es", "select shop.kept(id, es); call shop.dom_ok"},
+        {"SELECT id FROM shop.kept WHERE es = $1", "select shop.kept(id, es); call shop.dom_ok"},
+        {"SELECT id FROM shop.kept WHERE es IN ('{1}')", "select shop.kept(id, es); call shop.dom_ok"},
+        {"SELECT id FROM shop.kept WHERE (id, es) = (1, '{1}')", "select shop.kept(id, es); call shop.dom_ok"},
+        {"SELECT id FROM shop.kept WHERE es IS DISTINCT FROM '{1}'", "select shop.kept(id, es); call shop.dom_ok"},
+        {"SELECT COALESCE(c, '(1)') FROM shop.kept", "select shop.kept(c); call shop.dom_ok"},
+        {"SELECT GREATEST(es, $1) FROM shop.kept", "select shop.kept(es); call shop.dom_ok"},
+        {"SELECT CASE WHEN id = 1 THEN es ELSE '{1}' END FROM shop.kept", "select shop.kept(id, es); call shop.dom_ok"},
+        {"SELECT ARRAY[c, '(1)'] FROM shop.kept", "select shop.kept(c); call shop.dom_ok"},
+        {"SELECT es FROM shop.kept UNION SELECT '{1}'", "select shop.kept(es); call shop.dom_ok"},
+        {"VALUES ('{1}'), ((SELECT es FROM shop.kept))", "select shop.kept(es); call shop.dom_ok"},
+        {"SELECT es, c FROM shop.kept WHERE id = 1 AND e = '1' AND es[1] = '2'", "select shop.kept(es, c, id, e)"},
+        {"SELECT COALESCE(es, NULL, '{}'), CASE WHEN true THEN es END FROM shop.kept", "select shop.kept(es)"},
+        {"SELECT k.es = l.es FROM shop.kept k, shop.kept l WHERE k.id = '1'", "select shop.kept(es, id)"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
 Test(function, sees_casts_that_builtins_run_unseen)
 {
     static const struct trap_case cases[] = {

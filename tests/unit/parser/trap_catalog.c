@@ -38,6 +38,7 @@ enum {
     ADDRESS_ROW,
     BOOM_ROW,
     CHECKED_ROW,
+    KEPT,
     PEOPLE,
     LOGGING_VIEW,
     CUSTOMERS_ROW_TYPE,
@@ -84,7 +85,7 @@ static const struct {
 } type_names[] = {
     {"int", INT4},  {"text", TEXT_OID},   {"numeric", NUMERIC}, {"jsonb", JSONB}, {"bool", BOOL},
     {"int8", INT8}, {"float8", FLOAT8},   {"address", ADDRESS}, {"boom", BOOM},   {"mood", MOOD},
-    {"evil", EVIL}, {"varchar", VARCHAR}, {"checked", CHECKED},
+    {"evil", EVIL}, {"varchar", VARCHAR}, {"checked", CHECKED}, {"evils", EVIL_ARRAY},
 };
 
 static uint32_t type_oid(struct text name)
@@ -256,6 +257,9 @@ static void add_others(struct catalog *catalog)
         table(arena, ORDERS_SEQ, NAME("shop"), NAME("orders_id_seq"), "last_value:int8");
     sequence.kind = 'S';
     catalog_add_relation(catalog, &sequence);
+    struct relation kept =
+        table(arena, KEPT, NAME("shop"), NAME("kept"), "id:int e:evil es:evils c:checked");
+    catalog_add_relation(catalog, &kept);
     struct relation row =
         table(arena, ADDRESS_ROW, NAME("shop"), NAME("address"), "street:text zip:text");
     row.kind = 'c';
