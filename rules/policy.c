@@ -50,12 +50,18 @@ bool policy_may_set_search_path(const struct policy *policy)
     return false;
 }
 
-bool policy_may_make_objects(const struct policy *policy)
+/* Can the agent do something by this rule, with a person's approval if `held`? */
+static bool rule_lets(const struct rule *rule, bool held)
+{
+    return rule->verdict == VERDICT_ALLOW || (held && rule->verdict == VERDICT_HOLD);
+}
+
+bool policy_may_make_objects(const struct policy *policy, bool held)
 {
     static const enum verb making[] = {VERB_CREATE, VERB_ALTER, VERB_DROP, VERB_CALL, VERB_CODE};
     for (size_t i = 0; i < policy->rule_count; i++)
         for (size_t j = 0; j < ARRAY_SIZE(making); j++)
-            if (policy->rules[i].verdict != VERDICT_REJECT && policy->rules[i].verbs[making[j]])
+            if (rule_lets(&policy->rules[i], held) && policy->rules[i].verbs[making[j]])
                 return true;
     return policy_may_set_search_path(policy);
 }
@@ -94,7 +100,7 @@ static struct makeable makeable_of(const struct object_pattern *pattern, enum ob
     return makeable;
 }
 
-const struct makeable *policy_makeable(struct arena *arena, const struct policy *policy,
+const struct makeable *policy_makeable(struct arena *arena, const struct policy *policy, bool held,
                                        size_t *count)
 {
     static const enum object_kind kinds[] = {OBJECT_NAME, OBJECT_SCHEMA};
@@ -103,7 +109,7 @@ const struct makeable *policy_makeable(struct arena *arena, const struct policy 
     *count = 0;
     for (size_t i = 0; i < policy->rule_count; i++) {
         const struct rule *rule = &policy->rules[i];
-        unsigned ways = rule->verdict != VERDICT_REJECT ? ways_of(rule) : 0;
+        unsigned ways = rule_lets(rule, held) ? ways_of(rule) : 0;
         for (size_t j = 0; j < rule->on_count && ways != 0; j++)
             for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
                 if (!rule->on[j].any && rule->on[j].kind != kinds[k])

@@ -115,8 +115,8 @@ struct policy {
     const struct rule *rules;
     size_t rule_count;
 
-    /* What any policy of the file lets its agents create, alter or replace: a view of such a name is
-     * not an object of its own (spec 3.2). */
+    /* What any policy of the file lets its agents create, alter or replace without asking a person: a
+     * view of such a name is not an object of its own (spec 3.2). */
     const struct object_pattern *makeable;
     size_t makeable_count;
 
@@ -144,12 +144,16 @@ struct policy {
 
 /* Derived facts, computed from the rules. */
 
-/* The agent may create, alter, drop, call, run code, or set search_path: a name without a schema is
- * judged as everything that it could mean. */
-bool policy_may_make_objects(const struct policy *policy);
+/*
+ * The agent may create, alter, drop, call, run code, or set search_path: a name without a schema is
+ * judged as everything that it could mean. What the policy only holds is a person's change, which the
+ * catalog shows like any other of the owner's: it counts (`held`) in a transaction in which such a hold
+ * ran, and until a catalog was loaded after it.
+ */
+bool policy_may_make_objects(const struct policy *policy, bool held);
 
 /* What the rules let the agent make, change or drop, as analyse() wants to know it; in `arena`. */
-const struct makeable *policy_makeable(struct arena *arena, const struct policy *policy,
+const struct makeable *policy_makeable(struct arena *arena, const struct policy *policy, bool held,
                                        size_t *count);
 
 /* The agent may SET ROLE or SET SESSION AUTHORIZATION to some role. */

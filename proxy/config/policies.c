@@ -192,7 +192,7 @@ static bool read_policy(struct reader *reader, const struct entry *entry, struct
 
 static bool makes_objects(const struct rule *rule)
 {
-    return rule->verdict != VERDICT_REJECT &&
+    return rule->verdict == VERDICT_ALLOW &&
            (rule->verbs[VERB_CREATE] || rule->verbs[VERB_ALTER] || rule->verbs[VERB_CODE]);
 }
 

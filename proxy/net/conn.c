@@ -313,7 +313,7 @@ static void deliver_to_session(struct conn *conn, struct worker_message *message
         bridge_cancel_done(conn);
         break;
     case WORKER_CATALOG:
-        session_catalog_refreshed(session);
+        session_catalog_refreshed(session, message->loaded);
         break;
     case WORKER_HOLD_ANSWER:
         session_hold_answer(session, message->request);

@@ -75,11 +75,13 @@ void upstream_judge_facts(const char *name, unsigned accept_risks,
                  facts->role, found, found);
 }
 
-static void notify(struct waiter *waiters)
+static void notify(struct waiter *waiters, bool loaded)
 {
     for (struct waiter *waiter = waiters, *next; waiter != NULL; waiter = next) {
+        struct worker_message *message = worker_message_new(WORKER_CATALOG, waiter->conn);
         next = waiter->next;
-        worker_post(waiter->worker, worker_message_new(WORKER_CATALOG, waiter->conn));
+        message->loaded = loaded;
+        worker_post(waiter->worker, message);
         free(waiter);
     }
 }
@@ -132,7 +134,7 @@ static void load_once(struct upstream *upstream, struct catalog_loader *loader)
         log_warning("upstream %s: %s", upstream->name, problem);
     if (catalog != NULL && !upstream->up)
         log_info("upstream %s: up, PostgreSQL %d", upstream->name, facts.server_version / 10000);
-    upstream->up = catalog != NULL;
+    bool loaded = upstream->up = catalog != NULL;
     upstream->asked_once = true;
     if (catalog != NULL) {
         catalog_release(upstream->catalog);
@@ -147,7 +149,7 @@ static void load_once(struct upstream *upstream, struct catalog_loader *loader)
     pthread_cond_broadcast(&upstream->changed);
     pthread_mutex_unlock(&upstream->mutex);
     configuration_release(configuration);
-    notify(waiters);
+    notify(waiters, loaded);
 }
 
 static struct timespec after_ms(int64_t ms)
@@ -221,7 +223,7 @@ static void stop(struct upstream *upstream)
     pthread_cond_broadcast(&upstream->changed);
     pthread_mutex_unlock(&upstream->mutex);
     pthread_join(upstream->thread, NULL);
-    notify(upstream->waiters);
+    notify(upstream->waiters, false);
     catalog_release(upstream->catalog);
     unprepared_release(upstream->unprepared);
     configuration_release(upstream->configuration);

@@ -19,7 +19,7 @@ enum worker_message_kind {
     WORKER_ACCEPTED = 1, /* fd: a new client */
     WORKER_CANCEL,       /* conn: its key was shown; fd: the connection that showed it, to be closed after */
     WORKER_CANCEL_DONE,  /* conn */
-    WORKER_CATALOG,      /* conn */
+    WORKER_CATALOG,      /* conn, loaded: there is a newer one; else it could not be had */
     WORKER_HOLD_ANSWER,  /* conn, request */
     WORKER_HOLD_CHANGED, /* hold: for whoever watches it */
     WORKER_PAUSE,        /* agent: its sessions end at once */
@@ -33,6 +33,7 @@ struct worker_message {
     uint64_t conn;
     int fd;
     bool is_unix;
+    bool loaded;
     struct hold_request *request;
     struct hold *hold;   /* in `arena` */
     struct arena arena;  /* released after delivery */

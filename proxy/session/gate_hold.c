@@ -549,6 +549,7 @@ static void note_run(struct session *s)
     struct text complete = buffer_text(&s->gate.complete);
     (void)!decode_command_complete(text_behind(complete, FRAME_HEADER_SIZE), &tag);
     gate_statement_ran(s, tag);
+    transaction_hold_ran(s, &judged_single(s->gate.portal->judged)->shape);
 }
 
 /* In the client's own transaction: its COMMIT decides. */

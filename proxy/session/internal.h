@@ -62,6 +62,7 @@ struct judged {
     int64_t judge_us;
     size_t temporary_count;         /* how many of session.temporary were known */
     bool objects_changed;           /* by the transaction that was open: the catalog does not have it */
+    bool holds_made;                /* whether session.holds_made was any */
 };
 
 struct judged *judged_retain(struct judged *judged);
@@ -313,10 +314,15 @@ struct pins {
     bool from_outside;   /* the first row is from outside of the transaction */
     bool check;          /* user code ran: they are read back before judging on */
     bool settle;         /* … and the transaction is over: what is read stands alone */
+    bool unread;         /* a hold made objects: read what there is in pg_temp before judging on */
     bool moved;          /* by the client itself, in this transaction: its end may move them back */
     bool moved_for_good; /* … or keep them */
     bool asked_outside, answered; /* the newest question */
 };
+
+/* A hold changed objects, or ran code: what no catalog shows in that transaction, nor behind it until one is
+ * loaded. */
+enum holds_made { HOLDS_MADE_NOTHING = 0, HOLDS_MADE_BEFORE, HOLDS_MADE_IN_TRANSACTION };
 
 struct session {
     struct session_port port;
@@ -350,6 +356,7 @@ struct session {
     bool refreshed;               /* this message has had its fresh catalog */
     bool changed;                 /* in this transaction objects were changed, or code ran */
     bool catalog_stale;           /* … and it has ended */
+    enum holds_made holds_made;
     struct text *temporary;       /* in setup_arena: relations that code has left in pg_temp, ever */
     size_t temporary_count, temporary_capacity;
     bool transaction_paused;      /* a pause ended it, and the client has not been told */
@@ -502,6 +509,7 @@ void queue_finish_head(struct session *s, enum fate fate);
 void transaction_completed(struct session *s, const struct statement *statement, struct text print,
                            struct text tag);
 void transaction_runs_code(struct session *s);
+void transaction_hold_ran(struct session *s, const struct shape *shape);
 void transaction_ready(struct session *s, char status);
 void define_by_sql(struct session *s, struct judged *judged, size_t at);
 bool transaction_is_fresh(const struct session *s);

@@ -21,6 +21,7 @@ struct judge_context {
     const struct text *temporary;      /* analyse_context.temporary */
     size_t temporary_count;
     bool keys_in_doubt;                /* decide_context.keys_in_doubt */
+    bool holds_made;                   /* policy_may_make_objects: what is held counts */
 };
 
 struct template_call;

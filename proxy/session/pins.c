@@ -349,7 +349,7 @@ void pins_row(struct session *s, struct text body)
         keep_first(pins, 0);
     if (pins->count == 0)
         pins->from_outside = pins->settle || pins->asked_outside;
-    pins->check = pins->settle = false;
+    pins->check = pins->settle = pins->unread = false;
     add_row(pins, settings);
     pins->known = true;
 }

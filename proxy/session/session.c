@@ -169,7 +169,7 @@ enum step session_ready_to_judge(struct session *s)
     }
     if (s->outstanding_changes > 0)
         return session_drain(s);
-    if (s->pins.check)
+    if (s->pins.check || s->pins.unread)
         return pins_after_code(s);
     return pins_before_transaction(s);
 }
@@ -472,10 +472,16 @@ void session_timer(struct session *s)
         hold_stop_waiting(s, false);
 }
 
-void session_catalog_refreshed(struct session *s)
+/* What was made in a transaction that is still open is in no catalog. */
+void session_catalog_refreshed(struct session *s, bool loaded)
 {
-    if (s->state == SESSION_REFRESHING)
-        session_become(s, SESSION_READY);
+    if (s->state != SESSION_REFRESHING)
+        return;
+    if (!loaded)
+        s->catalog_stale = true;
+    else if (s->holds_made == HOLDS_MADE_BEFORE)
+        s->holds_made = HOLDS_MADE_NOTHING;
+    session_become(s, SESSION_READY);
 }
 
 bool session_cancel_requested(struct session *s)

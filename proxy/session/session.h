@@ -71,7 +71,7 @@ struct session_port {
     void (*view)(void *context, struct session_view *view);
     void (*release_view)(void *context, void *reference);
 
-    /* A fresh catalog; session_catalog_refreshed follows. False: asked too often, nothing follows. */
+    /* A fresh catalog; session_catalog_refreshed follows. False: there is none to be had, nothing follows. */
     bool (*refresh_catalog)(void *context);
 
     /* False: the record was not written (and the policy of failure is to reject). */
@@ -131,7 +131,7 @@ size_t session_client_need(const struct session *session, struct text bytes);
 size_t session_server_need(struct session *session, struct text bytes);
 
 void session_timer(struct session *session);
-void session_catalog_refreshed(struct session *session);
+void session_catalog_refreshed(struct session *session, bool loaded); /* false: it is the old one */
 /* A CancelRequest with this session's key. True: one is under way to the server, session_cancel_done
  * follows. */
 bool session_cancel_requested(struct session *session);

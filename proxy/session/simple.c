@@ -84,7 +84,8 @@ static bool needs_fresh_catalog(const struct session *s, const struct judged *ju
     const struct statement *single = judged_single(judged);
     bool runs_another = single != NULL && (single->shape.kind == STATEMENT_EXECUTE ||
                                            single->shape.kind == STATEMENT_FETCH);
-    return s->catalog_stale && (judged->judgement.analysis.searched || runs_another);
+    bool stale = s->catalog_stale || s->holds_made == HOLDS_MADE_BEFORE;
+    return stale && (judged->judgement.analysis.searched || runs_another);
 }
 
 static enum step refresh_if(struct session *s, bool wanted)

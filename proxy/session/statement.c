@@ -120,6 +120,7 @@ static struct judged *judged_new(struct session *s, struct text original)
     judged->references = 1;
     judged->temporary_count = s->temporary_count;
     judged->objects_changed = s->changed;
+    judged->holds_made = s->holds_made != HOLDS_MADE_NOTHING;
     judged->port = &s->port;
     arena_init(&judged->arena);
     s->port.view(s->port.context, &judged->view);
@@ -171,6 +172,7 @@ struct judged *session_judge(struct session *s, struct text sql, const struct pa
     struct judge_context context = context_of(judged);
     context.temporary = s->temporary;
     context.temporary_count = judged->temporary_count;
+    context.holds_made = judged->holds_made;
     judge_text(&judged->arena, &context, judged->original, types, type_count, &judged->judgement);
     judged->judge_us = s->port.monotonic_us(s->port.context) - before;
     measure_since(s, MEASURE_JUDGE, before);
@@ -233,7 +235,8 @@ struct judged *session_judge_again(struct session *s, struct judged *judged)
     struct session_view view;
     s->port.view(s->port.context, &view);
     bool same = view.generation == judged->view.generation && view.paused == judged->view.paused &&
-                s->temporary_count == judged->temporary_count && s->changed == judged->objects_changed;
+                s->temporary_count == judged->temporary_count && s->changed == judged->objects_changed &&
+                (s->holds_made != HOLDS_MADE_NOTHING) == judged->holds_made;
     s->port.release_view(s->port.context, view.reference);
     if (same)
         return judged_retain(judged);

@@ -101,6 +101,16 @@ void transaction_runs_code(struct session *s)
     s->code_ran = true;
 }
 
+/* What a person released may have made objects, of which no catalog knows before it is committed, and of those in
+ * pg_temp never. */
+void transaction_hold_ran(struct session *s, const struct shape *shape)
+{
+    bool made = (shape->changes & CHANGES_OBJECTS) != 0;
+    if (made || shape_runs_code(s, shape))
+        s->holds_made = HOLDS_MADE_IN_TRANSACTION;
+    s->pins.unread = s->pins.unread || made;
+}
+
 static void follow_names(struct session *s, const struct shape *shape)
 {
     switch (shape->kind) {
@@ -195,6 +205,8 @@ void transaction_ready(struct session *s, char status)
     if (status == 'I') {
         s->catalog_stale |= s->changed;
         s->changed = false;
+        if (s->holds_made == HOLDS_MADE_IN_TRANSACTION)
+            s->holds_made = HOLDS_MADE_BEFORE;
     }
     if (status == 'I' && !s->gate.left) {
         pins_transaction_ended(s, s->code_ran);

@@ -9,22 +9,23 @@ static const struct {
     enum verdict verdict;
     const char *words;
     bool reads_only, makes_objects, allows_everything;
+    bool makes_if_released; /* what is held counted as well */
 } facts[] = {
-    {VERDICT_ALLOW, "select on shop.*", true, false, false},
-    {VERDICT_ALLOW, "select listen on shop.* channel:jobs", true, false, false},
-    {VERDICT_ALLOW, "insert on shop.*", false, false, false},
-    {VERDICT_HOLD, "delete on shop.*", false, false, false},
-    {VERDICT_REJECT, "delete on shop.*", true, false, false},
-    {VERDICT_ALLOW, "lock on shop.*", false, false, false},
-    {VERDICT_ALLOW, "call on shop.*", false, true, false},
-    {VERDICT_HOLD, "create on shop.*", false, true, false},
-    {VERDICT_REJECT, "create on shop.*", true, false, false},
-    {VERDICT_ALLOW, "set on setting:search_path", false, true, false},
-    {VERDICT_ALLOW, "set on setting:work_mem", false, false, false},
-    {VERDICT_ALLOW, "all on *", false, true, true},
-    {VERDICT_HOLD, "all on *", false, true, false},
-    {VERDICT_ALLOW, "all on *.*", false, true, false},
-    {VERDICT_ALLOW, "select on *", true, false, false},
+    {VERDICT_ALLOW, "select on shop.*", true, false, false, false},
+    {VERDICT_ALLOW, "select listen on shop.* channel:jobs", true, false, false, false},
+    {VERDICT_ALLOW, "insert on shop.*", false, false, false, false},
+    {VERDICT_HOLD, "delete on shop.*", false, false, false, false},
+    {VERDICT_REJECT, "delete on shop.*", true, false, false, false},
+    {VERDICT_ALLOW, "lock on shop.*", false, false, false, false},
+    {VERDICT_ALLOW, "call on shop.*", false, true, false, true},
+    {VERDICT_HOLD, "create on shop.*", false, false, false, true},
+    {VERDICT_REJECT, "create on shop.*", true, false, false, false},
+    {VERDICT_ALLOW, "set on setting:search_path", false, true, false, true},
+    {VERDICT_ALLOW, "set on setting:work_mem", false, false, false, false},
+    {VERDICT_ALLOW, "all on *", false, true, true, true},
+    {VERDICT_HOLD, "all on *", false, false, false, true},
+    {VERDICT_ALLOW, "all on *.*", false, true, false, true},
+    {VERDICT_ALLOW, "select on *", true, false, false, false},
 };
 
 Test(policy, facts_follow_from_its_rules)
@@ -33,7 +34,9 @@ Test(policy, facts_follow_from_its_rules)
         struct rule rules[] = {test_rule(facts[i].verdict, facts[i].words)};
         struct policy policy = test_policy(rules, 1);
         cr_expect_eq(policy_reads_only(&policy), facts[i].reads_only, "%s", facts[i].words);
-        cr_expect_eq(policy_may_make_objects(&policy), facts[i].makes_objects, "%s",
+        cr_expect_eq(policy_may_make_objects(&policy, false), facts[i].makes_objects, "%s",
+                     facts[i].words);
+        cr_expect_eq(policy_may_make_objects(&policy, true), facts[i].makes_if_released, "%s",
                      facts[i].words);
         cr_expect_eq(policy_allows_everything(&policy), facts[i].allows_everything, "%s",
                      facts[i].words);
