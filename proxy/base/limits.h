@@ -118,6 +118,11 @@ enum {
     /* Rows of a held statement of which a digest (32 bytes) is kept until they are compared. */
     LIMIT_MEASURED_ROWS = 1000 * 1000,
 
+    /* Rows of a held statement that are known by their keys, so that it can be told which came or went, and the bytes
+     * of such a key: more is nothing for a person. */
+    LIMIT_NAMED_ROWS = 200,
+    LIMIT_ROW_NAME_BYTES = 100,
+
     /* One packed list of a stored hold (types, values, settings): what LIMIT_HELD_BYTES can become
      * in words, with room for names and lengths. */
     LIMIT_HOLD_LIST_BYTES = 1024 * 1024,

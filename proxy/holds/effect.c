@@ -246,8 +246,61 @@ static void differing_rows(struct buffer *out, const struct effect *shown)
     buffer_append_string(out, "the same numbers, but other rows, or rows with other values");
 }
 
+/* --- which rows --------------------------------------------------------------------------------- */
+
+static const struct effect_named *named(const struct effect *effect, struct text key)
+{
+    for (size_t i = 0; i < effect->named_count; i++)
+        if (text_equal(effect->named[i].key, key))
+            return &effect->named[i];
+    return NULL;
+}
+
+static void begin_rows(struct buffer *out, const char *word, const struct effect *effect, bool keys)
+{
+    bool several = effect->key_count > 1;
+    separate(out, "; ");
+    buffer_printf(out, "rows %s: ", word);
+    for (size_t i = 0; i < effect->key_count && keys; i++)
+        buffer_printf(out, "%s%.*s", i > 0 ? ", " : several ? "(" : "", TEXT_ARGS(effect->key[i]));
+    if (keys)
+        buffer_append_string(out, several ? ") " : " ");
+}
+
+/* Rows of `in` that the other does not have; of those in both, where `changed`, the ones that are other. */
+static void differing_keys(struct buffer *out, const char *word, const struct effect *in, const struct effect *other,
+                           bool changed, bool keys)
+{
+    enum { SHOWN_MAX = 5 };
+    int count = 0;
+    for (size_t i = 0; i < in->named_count; i++) {
+        const struct effect_named *row = &in->named[i], *same = named(other, row->key);
+        bool differs = changed ? same != NULL && !text_equal(same->digest, row->digest) : same == NULL;
+        if (!differs)
+            continue;
+        if (count++ == 0)
+            begin_rows(out, word, in, keys);
+        if (keys && count <= SHOWN_MAX)
+            buffer_printf(out, in->key_count > 1 ? "%s(%.*s)" : "%s%.*s", count > 1 ? ", " : "", TEXT_ARGS(row->key));
+    }
+    if (count > 0 && !keys)
+        buffer_printf(out, "%d", count);
+    else if (count > SHOWN_MAX)
+        buffer_printf(out, " and %d more", count - SHOWN_MAX);
+}
+
+/* Where one side has too many to be known by name, nothing is told of them. */
+static void differing_named(struct buffer *out, const struct effect *shown, const struct effect *found, bool keys)
+{
+    if ((shown->named_count == 0 && shown->row_count != 0) || (found->named_count == 0 && found->row_count != 0))
+        return;
+    differing_keys(out, "added", found, shown, false, keys);
+    differing_keys(out, "gone", shown, found, false, keys);
+    differing_keys(out, "that are other than before", found, shown, true, keys);
+}
+
 struct text effect_difference(struct arena *arena, const struct effect *shown,
-                              const struct effect *found)
+                              const struct effect *found, bool keys)
 {
     struct buffer out;
     buffer_init(&out, LIMIT_HELD_BYTES);
@@ -267,5 +320,6 @@ struct text effect_difference(struct arena *arena, const struct effect *shown,
     differing_triggers(&out, "now", found, shown);
     if (out.size == 0 && !effect_equal(shown, found))
         differing_rows(&out, shown);
+    differing_named(&out, shown, found, keys);
     return finish(arena, &out);
 }

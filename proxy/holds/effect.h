@@ -60,6 +60,12 @@ struct effect_residue {
     int64_t by;
 };
 
+/* One of the target's rows, before the statement. */
+struct effect_named {
+    struct text key;    /* "7"; of several columns "7, \"a\"" */
+    struct text digest; /* of all that is bound of it */
+};
+
 /* One row as a JSON object; empty: there was none. */
 struct effect_row {
     struct text old_row;
@@ -90,6 +96,8 @@ struct effect {
     size_t decided_later_count;
     const struct effect_row *sample;
     size_t sample_count;
+    const struct effect_named *named; /* all, or none where they are many */
+    size_t named_count;
 
     const struct effect_residue *not_undone;
     size_t not_undone_count;
@@ -112,10 +120,10 @@ bool effect_equal(const struct effect *shown, const struct effect *found);
 /* "shop.orders 42 deleted, shop.order_items 126 deleted (cascade)"; "no rows" if nothing. */
 struct text effect_in_words(struct arena *arena, const struct effect *effect);
 
-/* What differs, for table after table: "shop.orders 42 deleted, now 43". Empty if they are equal.
- */
+/* What differs, for table after table, and which rows: "shop.orders 42 deleted, now 43 deleted; rows added: id 9120".
+ * Without `keys` how many. Empty if they are equal. */
 struct text effect_difference(struct arena *arena, const struct effect *shown,
-                              const struct effect *found);
+                              const struct effect *found, bool keys);
 
 /* All rows inserted, updated, deleted: of every table, or of those reached by the statement and its
  * foreign keys. */

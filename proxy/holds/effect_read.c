@@ -138,6 +138,23 @@ static void read_residues(struct source *source, const json_t *root, struct effe
     effect->not_undone = residues;
 }
 
+static void read_named(struct source *source, const json_t *rows, struct effect *effect)
+{
+    size_t count, width = 2;
+    const json_t *array = list(source, rows, "named", &count);
+    struct effect_named *named = arena_array(source->arena, count, sizeof *named);
+    for (size_t i = 0; i < count && width == 2; i++) {
+        json_t *row = json_pack("{s:O}", "row", json_array_get(array, i));
+        const struct text *pair = words(source, row, "row", &width);
+        if (width == 2)
+            named[i] = (struct effect_named){pair[0], pair[1]};
+        json_decref(row);
+    }
+    source->bad = source->bad || width != 2;
+    effect->named = named;
+    effect->named_count = count;
+}
+
 static void read_rows(struct source *source, const json_t *root, struct effect *effect)
 {
     const json_t *rows = json_object_get(root, "rows");
@@ -150,6 +167,8 @@ static void read_rows(struct source *source, const json_t *root, struct effect *
     effect->changed = words(source, rows, "changed", &effect->changed_count);
     effect->decided_later =
         words(source, rows, "decided_when_it_runs", &effect->decided_later_count);
+    if (json_object_get(rows, "named") != NULL)
+        read_named(source, rows, effect);
 }
 
 static void read_known(struct source *source, const json_t *root, struct effect *effect)

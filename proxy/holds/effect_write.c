@@ -106,6 +106,14 @@ static void write_rows(struct json_out *json, const struct effect *effect)
         json_close(json, '}');
     }
     json_close(json, ']');
+    json_key_open(json, "named", '[');
+    for (size_t i = 0; i < effect->named_count; i++) {
+        json_open(json, '[');
+        json_text(json, effect->named[i].key);
+        json_text(json, effect->named[i].digest);
+        json_close(json, ']');
+    }
+    json_close(json, ']');
     json_close(json, '}');
 }
 

@@ -311,7 +311,7 @@ static void drift(struct page *page, const struct summary *summary)
     struct summary found;
     if (!summary_of_run(&found, page->arena, summary->hold))
         return;
-    struct text words = effect_difference(page->arena, &summary->effect, &found.effect);
+    struct text words = effect_difference(page->arena, &summary->effect, &found.effect, true);
     html(&page->out,
          "<section aria-labelledby=\"drift\">\n<h2 id=\"drift\">Released, and met</h2>\n"
          "<table class=\"effect\">\n<thead><tr><th scope=\"col\" class=\"num\">When it "

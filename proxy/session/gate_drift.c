@@ -5,6 +5,7 @@
 #include "proxy/session/internal.h"
 
 #include "proxy/session/held.h"
+#include "rules/open.h"
 
 /* What was shown, or false if nothing was known. */
 bool hold_shown_effect(struct session *s, struct effect *shown)
@@ -21,6 +22,20 @@ bool hold_effect_is_as_shown(struct session *s)
         return true; /* approved as unknown */
     s->gate.effect = measuring_effect(s);
     return effect_equal(&shown, s->gate.effect);
+}
+
+/* The agent is told which rows only where it may read what they are called; approvers see it anyway. */
+static bool key_is_open(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    const struct session_view *view = &gate->portal->judged->view;
+    const struct measure_plan *plan = &gate->measuring.plan;
+    const struct decide_context context = {
+        .policy = view->policy, .catalog = view->catalog, .setting_values = view->setting_values};
+    bool open = plan->relation != NULL;
+    for (size_t i = 0; i < plan->key_count && open; i++)
+        open = column_is_open(&gate->arena, &context, plan->relation, plan->key[i]);
+    return open;
 }
 
 /* A new hold with the new effect; NULL where nobody could approve it, or nobody has to. */
@@ -46,7 +61,7 @@ void hold_drift_rolled_back(struct session *s)
     request->effect = arena_text(&request->arena, buffer_text(&json));
     buffer_release(&json);
     if (hold_shown_effect(s, &shown))
-        request->error = effect_difference(&request->arena, &shown, gate->effect);
+        request->error = effect_difference(&request->arena, &shown, gate->effect, key_is_open(s));
     request->hold = next_hold(s, &request->arena);
     if (request->hold != NULL) {
         request->operation = HOLD_OP_CREATE;
@@ -93,7 +108,7 @@ static void tell(struct session *s, const struct hold *next)
     }
     if (hold_shown_effect(s, &shown))
         error.detail = arena_printf(&gate->arena, "Different from what was approved: %.*s.",
-                                    TEXT_ARGS(effect_difference(&gate->arena, &shown, gate->effect)));
+                                    TEXT_ARGS(effect_difference(&gate->arena, &shown, gate->effect, key_is_open(s))));
     gate_fail_with(s, &error);
     gate_show_error(s);
 }

@@ -26,6 +26,7 @@ void measuring_begin(struct session *s, struct text sql, const uint8_t secret[16
     measured_rows_begin(&gate->measuring.rows, kept);
     measure_plan(&gate->arena, gate_shape(gate), gate->portal->judged->view.catalog, sql, part,
                  &gate->measuring.plan);
+    measured_rows_named_by(&gate->measuring.rows, gate->measuring.plan.key, gate->measuring.plan.key_count);
 }
 
 const struct effect *measuring_effect(struct session *s)

@@ -35,6 +35,7 @@ struct measure_plan {
     bool with_children;      /* cascades can reach rows whose keys can be told */
     bool children_unknown;   /* … and they are not: of them the counts are what is bound */
     bool through_view;       /* rows of other tables than the one behind it are not in the fingerprint */
+    const struct relation *relation; /* whose rows are told */
     struct text select_rows; /* selects what will be changed, FOR UPDATE; empty: nothing to lock */
     const struct text *key;
     size_t key_count;
@@ -65,9 +66,17 @@ struct measured_rows {
     uint8_t secret[16];    /* decides which rows are in the sample */
     struct sampled_row sample[SAMPLE_ROWS];
     size_t sample_count;
+
+    /* Which rows they were, while there are few: of each old row its key and the beginning of its digest, both with
+     * a zero byte behind. */
+    const struct text *key; /* its columns; they must live as long */
+    size_t key_count;
+    struct buffer named;
+    size_t named_count;
 };
 
 void measured_rows_begin(struct measured_rows *rows, const uint8_t secret[16]);
+void measured_rows_named_by(struct measured_rows *rows, const struct text *key, size_t key_count);
 void measured_rows_release(struct measured_rows *rows);
 
 /* One row's appended columns. An empty fingerprint makes the rows incomplete. */
@@ -76,6 +85,10 @@ void measured_rows_add(struct measured_rows *rows, struct text fingerprint, stru
 /* A row as the server's row_to_json gives it, made fit for a person; owned by the caller, NULL for what is
  * none. */
 char *measured_row_as_json(struct text row);
+
+/* "7", or "7, \"a\"" of several columns: what a person knows a row by; false if it has no such, or a longer one than
+ * fits. */
+bool measured_row_key(struct text row, const struct text *key, size_t key_count, char *out, size_t size);
 
 /* {"old": …, "new": …} taken apart. */
 bool measured_image_parts(struct text image, struct text *old_row, struct text *new_row);

@@ -9,6 +9,7 @@
  */
 #include "proxy/session/measure.h"
 
+#include "proxy/base/cursor.h"
 #include "rules/reach.h"
 
 #include <jansson.h>
@@ -195,49 +196,6 @@ static void observe_counts(struct observer *observer)
     observer->effect->table_count = observer->table_count;
 }
 
-/* --- what the catalog has ---------------------------------------------------------------------------- */
-
-static bool has_foreign_key(const struct relation *parent, const json_t *link)
-{
-    for (size_t i = 0; i < parent->referenced_by_count; i++) {
-        const struct foreign_key *key = &parent->referenced_by[i];
-        const char actions[][2] = {{key->on_delete}, {key->on_update}};
-        if (key->child == number_at(link, 1) && text_equal(key->name, text_at(link, 2)) &&
-            text_is(text_at(link, 3), actions[0]) && text_is(text_at(link, 4), actions[1]))
-            return true;
-    }
-    return false;
-}
-
-static bool has_parent(const struct relation *child, uint32_t parent)
-{
-    for (size_t i = 0; child != NULL && i < child->parent_count; i++)
-        if (child->parents[i] == parent)
-            return true;
-    return false;
-}
-
-/* Of what the statement reaches: tables that only triggers write are bound by counts anyway. */
-static bool is_in_catalog(const struct observer *observer, const json_t *link)
-{
-    uint32_t parent = (uint32_t)number_at(link, 0);
-    const struct relation *relation = catalog_relation_by_oid(observer->catalog, parent);
-    if (reach_find(observer->reach, parent) == NULL)
-        return true;
-    if (!json_is_null(json_array_get(link, 2)))
-        return relation != NULL && has_foreign_key(relation, link);
-    return has_parent(catalog_relation_by_oid(observer->catalog, (uint32_t)number_at(link, 1)), parent);
-}
-
-static void bind_what_is_known(struct observer *observer)
-{
-    size_t i;
-    const json_t *link;
-    json_array_foreach(json_object_get(observer->after, "links"), i, link)
-        if (!is_in_catalog(observer, link))
-            observer->effect->bound = EFFECT_BY_COUNTS;
-}
-
 /* --- locks and sequences ------------------------------------------------------------------------------ */
 
 static bool held_before(const struct observer *observer, const json_t *lock)
@@ -380,6 +338,48 @@ static void observe_triggers(struct observer *observer)
     observer->effect->trigger_count = kept;
 }
 
+/* --- what the catalog has ---------------------------------------------------------------------------- */
+
+static bool has_foreign_key(const struct relation *parent, const json_t *link)
+{
+    for (size_t i = 0; i < parent->referenced_by_count; i++) {
+        const struct foreign_key *key = &parent->referenced_by[i];
+        const char actions[][2] = {{key->on_delete}, {key->on_update}};
+        if (key->child == number_at(link, 1) && text_equal(key->name, text_at(link, 2)) &&
+            text_is(text_at(link, 3), actions[0]) && text_is(text_at(link, 4), actions[1]))
+            return true;
+    }
+    return false;
+}
+
+static bool has_parent(const struct relation *child, uint32_t parent)
+{
+    for (size_t i = 0; child != NULL && i < child->parent_count; i++)
+        if (child->parents[i] == parent)
+            return true;
+    return false;
+}
+
+static bool is_in_catalog(const struct observer *observer, const json_t *link)
+{
+    uint32_t parent = (uint32_t)number_at(link, 0);
+    const struct relation *relation = catalog_relation_by_oid(observer->catalog, parent);
+    if (!json_is_null(json_array_get(link, 2)))
+        return relation != NULL && has_foreign_key(relation, link);
+    return has_parent(catalog_relation_by_oid(observer->catalog, (uint32_t)number_at(link, 1)), parent);
+}
+
+/* Tables that only triggers write are bound by counts anyway, and what led nowhere needs nothing. */
+static void bind_what_is_known(struct observer *observer)
+{
+    size_t i;
+    const json_t *link;
+    json_array_foreach(json_object_get(observer->after, "links"), i, link)
+        if (reach_find(observer->reach, (uint32_t)number_at(link, 0)) != NULL &&
+            events_by_counts(observer, number_at(link, 1)) != 0 && !is_in_catalog(observer, link))
+            observer->effect->bound = EFFECT_BY_COUNTS;
+}
+
 /* --- what the counters cannot have seen --------------------------------------------------------------- */
 
 static struct text emptied_in_passing(const struct effect *effect)
@@ -474,6 +474,19 @@ static void take_sample(struct arena *arena, const struct measured_rows *rows,
     effect->sample_count = rows->sample_count;
 }
 
+/* By key and digest, "7" and 16 hexadecimal digits. */
+static void take_named(struct arena *arena, const struct measured_rows *rows, struct effect *effect)
+{
+    struct effect_named *named = arena_array(arena, rows->named_count, sizeof *named);
+    struct cursor cursor = cursor_over(rows->named.bytes, rows->named.size);
+    for (size_t i = 0; i < rows->named_count; i++) {
+        struct text key = cursor_string(&cursor), digest = cursor_string(&cursor);
+        named[i] = (struct effect_named){arena_text(arena, key), arena_text(arena, digest)};
+    }
+    effect->named = named;
+    effect->named_count = rows->named_count;
+}
+
 static void take_rows(struct arena *arena, const struct measure_plan *plan,
                       struct measured_rows *rows, struct effect *effect)
 {
@@ -491,6 +504,7 @@ static void take_rows(struct arena *arena, const struct measure_plan *plan,
     take_sample(arena, rows, effect);
     if (rows->incomplete)
         return;
+    take_named(arena, rows, effect);
     effect->bound = plan->children_unknown ? EFFECT_BY_COUNTS : EFFECT_BY_ROWS;
     effect->fingerprint = fingerprint_of(arena, rows);
 }

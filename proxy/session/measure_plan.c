@@ -351,6 +351,7 @@ void measure_plan(struct arena *arena, const struct shape *shape, const struct c
         planner.children.sql = (struct text){0};
     }
     plan->through_view = is_view(&planner);
+    plan->relation = planner.relation;
     plan->select_rows = planner.form.select_rows;
     plan->appended = 2;
     plan->sql = arena_printf(arena, "%.*s%s%.*s AS pgwicket_row, %.*s AS pgwicket_image",

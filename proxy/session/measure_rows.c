@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { NAMED_DIGEST_DIGITS = 16 };
+
 void measured_rows_begin(struct measured_rows *rows, const uint8_t secret[16])
 {
     *rows = (struct measured_rows){0};
@@ -29,7 +31,37 @@ void measured_rows_release(struct measured_rows *rows)
     for (size_t i = 0; i < rows->sample_count; i++)
         release_row(&rows->sample[i]);
     buffer_release(&rows->digests);
+    buffer_release(&rows->named);
     *rows = (struct measured_rows){0};
+}
+
+void measured_rows_named_by(struct measured_rows *rows, const struct text *key, size_t key_count)
+{
+    rows->key = key;
+    rows->key_count = key_count;
+    buffer_init(&rows->named, (size_t)LIMIT_NAMED_ROWS * LIMIT_ROW_NAME_BYTES);
+}
+
+/* All of them or none: what is missing in a list would seem to have come or gone. */
+static void name(struct measured_rows *rows, const uint8_t digest[SHA256_SIZE], struct text old_row)
+{
+    char key[LIMIT_ROW_NAME_BYTES], hex[SHA256_HEX_SIZE];
+    if (rows->key_count == 0)
+        return;
+    bool fits = rows->named_count < LIMIT_NAMED_ROWS &&
+                measured_row_key(old_row, rows->key, rows->key_count, key, sizeof key);
+    hex_from_bytes(digest, SHA256_SIZE, hex);
+    if (fits) {
+        buffer_append_string(&rows->named, key);
+        buffer_append_byte(&rows->named, 0);
+        buffer_append(&rows->named, hex, NAMED_DIGEST_DIGITS);
+        buffer_append_byte(&rows->named, 0);
+        rows->named_count++;
+    }
+    if (!fits || rows->named.overflow) {
+        rows->key_count = rows->named_count = 0;
+        buffer_release(&rows->named);
+    }
 }
 
 /* --- the sample ------------------------------------------------------------------------------------ */
@@ -54,7 +86,7 @@ static void rank_of(const struct measured_rows *rows, const uint8_t digest[SHA25
 }
 
 static void consider(struct measured_rows *rows, const uint8_t digest[SHA256_SIZE],
-                     struct text image)
+                     struct text old_row, struct text new_row)
 {
     struct sampled_row row = {0};
     size_t place = rows->sample_count;
@@ -67,11 +99,8 @@ static void consider(struct measured_rows *rows, const uint8_t digest[SHA256_SIZ
     } else {
         rows->sample_count++;
     }
-    struct text old_row, new_row;
-    if (measured_image_parts(image, &old_row, &new_row)) {
-        row.old_row = measured_row_as_json(old_row);
-        row.new_row = measured_row_as_json(new_row);
-    }
+    row.old_row = measured_row_as_json(old_row);
+    row.new_row = measured_row_as_json(new_row);
     rows->sample[place] = row;
 }
 
@@ -86,6 +115,11 @@ void measured_rows_add(struct measured_rows *rows, struct text fingerprint, stru
     sha256(fingerprint.bytes, fingerprint.size, digest);
     buffer_append(&rows->digests, digest, sizeof digest);
     rows->incomplete = rows->incomplete || rows->digests.overflow;
-    if (image.size > 0)
-        consider(rows, digest, image);
+    struct text old_row = TEXT(""), new_row = TEXT("");
+    if (image.size == 0)
+        return;
+    if (!measured_image_parts(image, &old_row, &new_row))
+        old_row = new_row = TEXT("");
+    name(rows, digest, old_row);
+    consider(rows, digest, old_row, new_row);
 }

@@ -7,9 +7,12 @@
  */
 #include "proxy/session/measure.h"
 
+#include "proxy/base/limits.h"
 #include "proxy/base/unicode.h"
 
 #include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EXACT_DIGITS = 15, ROW_BYTES_MAX = 4 * 1024 * 1024 };
@@ -144,6 +147,27 @@ char *measured_row_as_json(struct text row)
     char *dump = fine ? json_dumps(shown, JSON_COMPACT | JSON_ENSURE_ASCII) : NULL;
     json_decref(shown);
     return dump;
+}
+
+bool measured_row_key(struct text row, const struct text *key, size_t key_count, char *out, size_t size)
+{
+    char *shown = measured_row_as_json(row);
+    json_t *members = shown != NULL ? json_loads(shown, 0, NULL) : NULL;
+    size_t used = 0;
+    bool fine = members != NULL && key_count > 0;
+    for (size_t i = 0; i < key_count && fine; i++) {
+        char name[LIMIT_ROW_NAME_BYTES];
+        fine = (size_t)snprintf(name, sizeof name, "%.*s", TEXT_ARGS(key[i])) < sizeof name;
+        const json_t *member = json_object_get(members, name);
+        char *value = member != NULL ? json_dumps(member, JSON_ENCODE_ANY | JSON_ENSURE_ASCII) : NULL;
+        fine = fine && value != NULL && used < size;
+        if (fine)
+            used += (size_t)snprintf(out + used, size - used, "%s%s", i > 0 ? ", " : "", value);
+        free(value);
+    }
+    json_decref(members);
+    free(shown);
+    return fine && used < size;
 }
 
 bool measured_image_parts(struct text image, struct text *old_row, struct text *new_row)

@@ -12,6 +12,7 @@ from wicket import wicket
 
 POLICY = """
     search_path: [pg_catalog]
+    hidden: [d.concealed.id]
     hold: {wait: 1ms, expire: 1h, run_within: 15m}
     limits: {pending: unlimited, rehearsals_per_minute: unlimited}
     rules:
@@ -345,6 +346,50 @@ def test_what_may_not_be_read_is_bound_by_counts_and_the_target_by_rows():
         raise AssertionError("ran with another row")
 
 
+# table, what changes, what the agent is told, what the approver
+TOLD_TABLES = '''
+CREATE TABLE d.told (id int PRIMARY KEY, n int DEFAULT 0); INSERT INTO d.told SELECT generate_series(1, 9);
+CREATE TABLE d.told_c (id int PRIMARY KEY, up int REFERENCES d.told ON DELETE CASCADE); INSERT INTO d.told_c VALUES (1, 1);
+CREATE TABLE d.pairs (a int, b text, n int DEFAULT 0, PRIMARY KEY (a, b)); INSERT INTO d.pairs SELECT g, 'x' FROM generate_series(1, 9) g;
+CREATE TABLE d.concealed (id text PRIMARY KEY, n int DEFAULT 0); INSERT INTO d.concealed SELECT 'secret ' || g FROM generate_series(1, 9) g;
+CREATE TABLE d.many (id int PRIMARY KEY, n int DEFAULT 0); INSERT INTO d.many SELECT generate_series(1, 300);
+'''
+TOLD = [
+    ("told", "INSERT INTO d.told VALUES (20, 0)", "d.told 9 deleted, now 10 deleted; rows added: id 20"),
+    ("told", "DELETE FROM d.told WHERE id = 20; DELETE FROM d.told WHERE id = 9", "d.told 10 deleted, now 8 deleted; rows gone: id 9, 20"),
+    ("told", "INSERT INTO d.told VALUES (9, 0); DELETE FROM d.told WHERE id = 8",
+     "d.told with what cascades reach from it: the same numbers, but other rows, or rows with other values; rows added: id 9; rows gone: id 8"),
+    ("told", "UPDATE d.told_c SET up = 2", "d.told with what cascades reach from it: the same numbers, but other rows, or rows with other values; "
+     "rows that are other than before: id 1, 2"),
+    ("told", "UPDATE d.told_c SET up = 3; INSERT INTO d.told SELECT generate_series(11, 18)",
+     "d.told 8 deleted, now 16 deleted; rows added: id 11, 12, 13, 14, 15 and 3 more; rows that are other than before: id 2, 3"),
+    ("pairs", "UPDATE d.pairs SET a = 70 WHERE a = 7", "d.pairs: the same numbers, but other rows, or rows with other values; "
+     'rows added: (a, b) (70, "x"); rows gone: (a, b) (7, "x")'),
+    ("many", "DELETE FROM d.many WHERE id = 7", "d.many 300 deleted, now 299 deleted"),
+    ("many", "DELETE FROM d.many WHERE id > 150", "d.many 299 deleted, now 149 deleted"),
+    ("concealed", "DELETE FROM d.concealed WHERE id = 'secret 1'", "d.concealed 9 deleted, now 8 deleted; rows gone: 1"),
+]
+
+
+def test_it_is_told_which_rows_differ():
+    session = running.connect()
+    for table, change, told in TOLD:
+        hold = hold_of(session, f"DELETE FROM d.{table} WHERE n = 0", table)
+        release_around(hold, change, "after")
+        try:
+            session.cursor().execute(f"EXECUTE pgwicket_hold({hold['id']})")
+        except psycopg2.Error as error:
+            equal(sorted(error.diag.message_detail.split("approved: ")[1].rstrip(".").split("; ")), sorted(told.split("; ")), change)
+        else:
+            raise AssertionError(f"{change}: ran")
+        hold = running.api(f"holds/{hold['id']}")
+        check("secret" not in hold["outcome"]["error"], hold["outcome"]) # of which the agent is told, too
+        if table == "concealed":
+            check('"secret 1"' in str(hold["effect"]["rows"]["named"]), "the approver sees all rows")
+        new = running.api(f"holds/{hold['replaced_by']}")
+        running.api(f"holds/{new['id']}/refuse", digest=new["digest"], reason="enough")
+
+
 def test_there_are_enough_scenarios():
     check(len(DRIFTS) >= 40, len(DRIFTS))
 
@@ -355,7 +400,7 @@ if __name__ == "__main__":
         for table in (DRIFTS, STEADY):
             for _, own, made, _, _, _ in cases(table):
                 database.ask(TABLES.replace("{t}", "d." + own) + (made or ""))
-        database.ask(BOUND_TABLES)
+        database.ask(BOUND_TABLES + TOLD_TABLES)
         database.ask("GRANT ALL ON ALL TABLES IN SCHEMA d TO agent; GRANT ALL ON ALL SEQUENCES IN SCHEMA d TO agent; REVOKE SELECT ON d.unread_c FROM agent; "
                      "ANALYZE")
         running.stop()

@@ -295,7 +295,7 @@ def test_an_effect_that_changed():
 
 
 # The hold's outcome: what was approved, and what it would have done.
-DRIFTED = "shop.order_items 2 deleted, now 3 deleted"
+DRIFTED = "shop.order_items 2 deleted, now 3 deleted; rows added: id 900003"
 PAUSED = ["55PW4", "pgwicket: this agent is paused by an operator; nothing was run", "Paused at TIME.",
           "Stop working on the database and tell the user. Do not retry until told."]
 

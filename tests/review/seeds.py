@@ -65,7 +65,7 @@ def effect(tables, rows=None, objects=(), locks=(), **more):
 
 def rows_of(count, sample, key=("id",), changed=()):
     return {"count": count, "fingerprint": "00", "key": list(key), "changed": list(changed),
-            "decided_when_it_runs": [], "sample": sample}
+            "decided_when_it_runs": [], "sample": sample, "named": []}
 
 
 def unknown(why):

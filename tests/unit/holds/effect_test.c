@@ -21,6 +21,7 @@ static const struct text key[] = {TEXT_INIT("id")};
 static const struct effect_row sample[] = {
     {.old_row = TEXT_INIT("{\"id\":7,\"note\":\"a\\\"b\"}")},
 };
+static const struct effect_named named[] = {{TEXT_INIT("7"), TEXT_INIT("9b1c")}};
 static const struct effect_residue residues[] = {
     {TEXT_INIT("sequence"), TEXT_INIT("shop.audit_log_id_seq"), 42},
 };
@@ -36,6 +37,8 @@ static struct effect deletion(void)
                            .key_count = 1,
                            .sample = sample,
                            .sample_count = 1,
+                           .named = named,
+                           .named_count = 1,
                            .not_undone = residues,
                            .not_undone_count = 1,
                            .duration_us = 3100};
@@ -115,10 +118,10 @@ Test(effect, other_counts_are_another_effect)
         found.tables = changed;
         changed[i].deleted++;
         cr_expect_not(effect_equal(&shown, &found));
-        cr_expect(effect_difference(&arena, &shown, &found).size > 0);
+        cr_expect(effect_difference(&arena, &shown, &found, true).size > 0);
         changed[i].deleted--;
         cr_expect(effect_equal(&shown, &found));
-        cr_expect_eq(effect_difference(&arena, &shown, &found).size, 0);
+        cr_expect_eq(effect_difference(&arena, &shown, &found, true).size, 0);
     }
     struct effect fewer = deletion();
     fewer.table_count--;
@@ -134,7 +137,7 @@ Test(effect, other_rows_are_another_effect_unless_bound_by_counts)
     struct effect shown = deletion(), found = deletion();
     found.fingerprint = TEXT("77aa");
     cr_expect_not(effect_equal(&shown, &found));
-    expect_text(effect_difference(&arena, &shown, &found),
+    expect_text(effect_difference(&arena, &shown, &found, true),
                 "shop.orders with what cascades reach from it: the same numbers, but other rows, or rows with "
                 "other values");
     shown.bound = EFFECT_BY_COUNTS; /* of what cascades reach; the target's rows are told all the same */
@@ -172,14 +175,14 @@ Test(effect, objects_count_by_kind_name_change_and_rows)
     b.rows = 11;
     cr_expect_not(effect_equal(&shown, &found));
     expect_text(
-        effect_difference(&arena, &shown, &found),
+        effect_difference(&arena, &shown, &found, true),
         "no longer: table shop.old dropped (10 rows); now: table shop.old dropped (11 rows)");
     struct text *const bound[] = {&b.kind, &b.name, &b.change, &b.via, &b.parent, &b.detail};
     for (size_t i = 0; i < ARRAY_SIZE(bound); i++) {
         b = a;
         *bound[i] = TEXT("other");
         cr_expect_not(effect_equal(&shown, &found), "%zu", i);
-        cr_expect(effect_difference(&arena, &shown, &found).size > 0, "%zu", i);
+        cr_expect(effect_difference(&arena, &shown, &found, true).size > 0, "%zu", i);
     }
     found.object_count = 0;
     cr_expect_not(effect_equal(&shown, &found));
@@ -246,4 +249,37 @@ Test(effect, rows_are_counted_with_or_without_those_of_triggers)
     struct effect effect = deletion();
     cr_expect_eq(effect_rows(&effect, false), 168);
     cr_expect_eq(effect_rows(&effect, true), 210);
+}
+
+static bool has(struct text text, const char *part)
+{
+    for (; text.size > 0; text = text_behind(text, 1))
+        if (text_starts_with(text, part))
+            return true;
+    return false;
+}
+
+Test(effect, says_which_rows_differ_where_their_keys_may_be_told)
+{
+    static const struct effect_named before[] = {{TEXT_INIT("7"), TEXT_INIT("aa")}, {TEXT_INIT("8"), TEXT_INIT("bb")}, {TEXT_INIT("9"), TEXT_INIT("cc")}};
+    static const struct effect_named after[] = {{TEXT_INIT("8"), TEXT_INIT("bb")}, {TEXT_INIT("9"), TEXT_INIT("dd")}, {TEXT_INIT("10"), TEXT_INIT("ee")}};
+    struct arena arena;
+    arena_init(&arena);
+    struct effect shown = deletion(), found = deletion();
+    found.fingerprint = TEXT("77aa");
+    shown.named = before;
+    found.named = after;
+    shown.named_count = found.named_count = 3;
+    shown.row_count = found.row_count = 3;
+    struct text all = effect_difference(&arena, &shown, &found, true);
+    struct text numbers = effect_difference(&arena, &shown, &found, false);
+    cr_expect(has(all, "rows added: id 10; rows gone: id 7; rows that are other than before: id 9"), "%.*s", TEXT_ARGS(all));
+    cr_expect(has(numbers, "rows added: 1; rows gone: 1; rows that are other than before: 1"), "%.*s", TEXT_ARGS(numbers));
+    found.named_count = 0; /* too many: what is missing has not gone */
+    all = effect_difference(&arena, &shown, &found, true);
+    cr_expect_not(has(all, "gone"), "%.*s", TEXT_ARGS(all));
+    found.row_count = 0; /* none */
+    all = effect_difference(&arena, &shown, &found, true);
+    cr_expect_not_null(memmem(all.bytes, all.size, "rows gone: id 7, 8, 9", 21), "%.*s", TEXT_ARGS(all));
+    arena_release(&arena);
 }
