@@ -146,6 +146,9 @@ enum {
     LIMIT_PREAMBLE_STATEMENTS = 64,
     LIMIT_PREAMBLE_BYTES = 16 * 1024,
 
+    /* Settings of one session that a hold is bound to, beside those that it always is: an application sets a few. */
+    LIMIT_SETTINGS_FOLLOWED = 32,
+
     /* Of a transaction in which holds run: names of savepoints that are nested in each other, and holds. More than
      * any driver or person nests; they are kept for each session. */
     LIMIT_SAVEPOINTS_FOLLOWED = 64,

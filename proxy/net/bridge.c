@@ -352,6 +352,8 @@ void bridge_open_session(struct conn *conn)
         .database = text_from(view.facts.database),
         .server_version = conn->upstream->server_version,
         .statement_timeout_us = conn->statement_timeout_us,
+        .settings = conn->settings_at_start,
+        .setting_count = conn->settings_at_start_count,
     };
     struct session_port port = port_functions;
     port.context = conn;

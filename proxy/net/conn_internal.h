@@ -67,6 +67,8 @@ struct conn {
     struct upstream_login *login;
     bool entered;
     int64_t statement_timeout_us; /* as the session starts */
+    struct text *settings_at_start; /* in arena: names of those that the client has set, in lower case */
+    size_t settings_at_start_count;
 
     /* The session. */
     struct upstream_session *upstream;

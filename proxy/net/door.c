@@ -334,15 +334,17 @@ static bool is_utf8(struct text value)
     return false;
 }
 
-static void want_of_agent(const struct decide_context *context, struct wanted_settings *wanted,
+static void want_of_agent(struct conn *conn, const struct decide_context *context, struct wanted_settings *wanted,
                           struct text name, struct text value)
 {
     if (text_is_ignoring_case(name, "client_encoding") && is_utf8(value))
         return;
-    if (setting_startup_passes(context, name, value))
-        want(wanted, name, value);
-    else
+    if (!setting_startup_passes(context, name, value) || wanted->count == SETTINGS_MAX) {
         wanted->refused = name;
+        return;
+    }
+    want(wanted, name, value);
+    conn->settings_at_start[conn->settings_at_start_count++] = setting_lower_case(&conn->arena, name);
 }
 
 /* Policy first, then what the agent asks for and may have. */
@@ -352,6 +354,8 @@ static void collect_settings(struct conn *conn, const struct decide_context *con
     struct startup_parameter options[64];
     size_t count;
     *wanted = (struct wanted_settings){0};
+    conn->settings_at_start = arena_array(&conn->arena, SETTINGS_MAX, sizeof *conn->settings_at_start);
+    conn->settings_at_start_count = 0;
     const struct setting_value *start = settings_at_start(&conn->arena, context, &count);
     for (size_t i = 0; i < count; i++)
         want(wanted, start[i].name, start[i].value);
@@ -359,14 +363,14 @@ static void collect_settings(struct conn *conn, const struct decide_context *con
     want(wanted, TEXT("application_name"), name.size > 0 ? name : TEXT("pgwicket"));
     for (size_t i = 0; i < conn->parameter_count; i++)
         if (is_setting(conn->parameters[i].name))
-            want_of_agent(context, wanted, conn->parameters[i].name, conn->parameters[i].value);
+            want_of_agent(conn, context, wanted, conn->parameters[i].name, conn->parameters[i].value);
     if (!startup_options(&conn->arena, parameter(conn, "options"), options, ARRAY_SIZE(options),
                          &count)) {
         wanted->refused = TEXT("options");
         return;
     }
     for (size_t i = 0; i < count; i++)
-        want_of_agent(context, wanted, options[i].name, options[i].value);
+        want_of_agent(conn, context, wanted, options[i].name, options[i].value);
 }
 
 /* The last one counts, as in the server. */

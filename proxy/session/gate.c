@@ -59,7 +59,6 @@ void gate_become(struct session *s, enum gate_state next)
 static void clear_buffers(struct gate *gate)
 {
     buffer_release(&gate->explain);
-    buffer_clear(&gate->settings);
     buffer_release(&gate->reply);
     buffer_clear(&gate->complete);
     buffer_release(&gate->error);
@@ -85,7 +84,6 @@ void gate_end(struct session *s)
     arena_release(&gate->arena);
     clear_buffers(gate);
     *gate = (struct gate){.explain = gate->explain,
-                          .settings = gate->settings,
                           .reply = gate->reply,
                           .complete = gate->complete,
                           .error = gate->error};
@@ -281,7 +279,7 @@ static void send_estimate(struct session *s)
     send_injected(s, PURPOSE_NONE, text_from(read_only));
     send_explain(s);
     if (policy_holds(s->gate.portal->judged->view.policy))
-        send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
+        bound_ask(s);
     if (in_transaction) {
         send_injected(s, PURPOSE_NONE,
                       arena_printf(&s->gate.arena, "ROLLBACK TO SAVEPOINT %s", s->prefix));
@@ -644,11 +642,7 @@ void gate_row(struct session *s, enum injected_purpose purpose, struct text body
             buffer_append_text(&gate->explain, value);
         break;
     case PURPOSE_SETTINGS:
-        for (uint16_t i = 0; i < HOLD_SETTING_COUNT; i++) {
-            (void)!data_row_column(body, i, &value);
-            buffer_append_text(&gate->settings, value);
-            buffer_append_byte(&gate->settings, 0);
-        }
+        bound_row(s, body);
         break;
     case PURPOSE_RUN_ID:
         gate->run_known = true;

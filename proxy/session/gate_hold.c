@@ -31,14 +31,6 @@ static void keep_hold(struct session *s, const struct hold *hold)
 
 /* --- a new hold --------------------------------------------------------------------------------- */
 
-const char hold_settings_sql[] = "SELECT pg_catalog.current_setting('role'), "
-                                 "pg_catalog.current_setting('search_path'), "
-                                 "pg_catalog.current_setting('DateStyle'), "
-                                 "pg_catalog.current_setting('IntervalStyle'), "
-                                 "pg_catalog.current_setting('TimeZone'), "
-                                 "pg_catalog.current_setting('bytea_output'), "
-                                 "pg_catalog.current_setting('extra_float_digits')";
-
 void hold_create(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -114,7 +106,7 @@ static void join_answered(struct session *s, const struct hold_request *request)
 
 static void ask_for_settings(struct session *s)
 {
-    send_injected(s, PURPOSE_SETTINGS, text_from(hold_settings_sql));
+    bound_ask(s);
     send_sync(s, ROLE_INJECTED);
     gate_become(s, GATE_SETTINGS);
 }
@@ -141,7 +133,7 @@ void hold_start(struct session *s)
         return;
     if (!possible(s))
         return;
-    if (gate->settings.size > 0) {
+    if (gate->bound_read) {
         hold_join_or_create(s);
     } else {
         ask_for_settings(s);
@@ -149,21 +141,12 @@ void hold_start(struct session *s)
 }
 
 /* Approved under these settings, a statement may mean something else under others. */
-static const struct hold_setting *differing_setting(const struct gate *gate, const struct hold *hold)
-{
-    struct cursor cursor = cursor_over(gate->settings.bytes, gate->settings.size);
-    for (size_t i = 0; i < hold->setting_count; i++)
-        if (!text_equal(cursor_string(&cursor), hold->settings[i].value))
-            return &hold->settings[i];
-    return NULL;
-}
-
 static void continue_stored(struct session *s, const struct hold *hold)
 {
     struct gate *gate = &s->gate;
-    const struct hold_setting *other = differing_setting(gate, hold);
+    struct hold_setting other;
     gate_become(s, GATE_STORE);
-    if (other == NULL) {
+    if (!bound_differs(gate, hold, &other)) {
         stored(s, hold);
         return;
     }
@@ -172,9 +155,12 @@ static void continue_stored(struct session *s, const struct hold *hold)
         .message = arena_printf(&gate->arena,
                                 "pgwicket: hold %lld is bound to another %.*s than this session has; "
                                 "nothing was run",
-                                (long long)hold->id, TEXT_ARGS(other->name)),
-        .hint = arena_printf(&gate->arena, "It was held with %.*s = %.*s. Set it so and run it again.",
-                             TEXT_ARGS(other->name), TEXT_ARGS(other->value))};
+                                (long long)hold->id, TEXT_ARGS(other.name)),
+        .hint = other.value.size > 0
+                    ? arena_printf(&gate->arena, "It was held with %.*s = %.*s. Set it so and run it again.",
+                                   TEXT_ARGS(other.name), TEXT_ARGS(other.value))
+                    : arena_printf(&gate->arena, "It was held where %.*s had not been set. Run it in a new session.",
+                                   TEXT_ARGS(other.name))};
     gate_fail_with(s, &error);
     gate_show_error(s);
 }

@@ -200,21 +200,6 @@ bool held_is_still_released(struct session *s, const struct hold *hold)
     return count >= now.quorum;
 }
 
-static void describe_settings(struct session *s, struct arena *arena, struct hold *hold)
-{
-    static const char *const names[HOLD_SETTING_COUNT] = {
-        "role",     "search_path",  "DateStyle",          "IntervalStyle",
-        "TimeZone", "bytea_output", "extra_float_digits",
-    };
-    struct cursor cursor = cursor_over(s->gate.settings.bytes, s->gate.settings.size);
-    struct hold_setting *settings = arena_array(arena, HOLD_SETTING_COUNT, sizeof *settings);
-    for (size_t i = 0; i < HOLD_SETTING_COUNT; i++)
-        settings[i] = (struct hold_setting){.name = text_from(names[i]),
-                                            .value = arena_text(arena, cursor_string(&cursor))};
-    hold->settings = settings;
-    hold->setting_count = HOLD_SETTING_COUNT;
-}
-
 static void describe_origin(struct session *s, struct arena *arena, struct hold *hold)
 {
     const struct portal *portal = s->gate.portal;
@@ -262,7 +247,6 @@ struct hold *held_describe(struct session *s, struct arena *arena, struct error_
     describe_origin(s, arena, hold);
     describe_rules(arena, portal->decision, hold);
     describe_template(arena, judged_call(portal->judged), hold);
-    describe_settings(s, arena, hold);
     hold->statement = arena_text(arena, gate_held_text(portal->judged));
     hold->values_wire = arena_text(arena, gate_values(portal));
     hold->estimate_rows = portal->estimate_rows;
@@ -278,6 +262,14 @@ struct hold *held_describe(struct session *s, struct arena *arena, struct error_
     if (portal->bind.size > 0 && !describe_values(s, arena, hold, error)) {
         if (error->message.size == 0)
             *error = (struct error_text){.sqlstate = "08P01", .message = TEXT("invalid Bind message")};
+        return NULL;
+    }
+    if (!bound_describe(s, arena, hold)) {
+        *error = (struct error_text){
+            .sqlstate = "54000",
+            .message = TEXT("pgwicket: this session has set too much to show it with a held statement; nothing was "
+                            "run"),
+            .hint = TEXT("Run it in a new session, with fewer or shorter settings.")};
         return NULL;
     }
     if (hold->statement.size + hold->values_wire.size > LIMIT_HELD_BYTES) {

@@ -17,6 +17,7 @@
  *   gate_measure.c   … how: what is sent around them, what its answers tell
  *   gate_store.c   the gate's requests to the store; EXECUTE pgwicket_hold(N)
  *   gate_hold.c    holds: store, wait, claim, run, record, commit
+ *   bound.c        … the settings that they are bound to
  *   gate_copy.c    … of COPY FROM STDIN, with its data
  *   gate_drift.c   … whose effect is another than was shown
  *   explain.c      estimate from EXPLAIN's JSON
@@ -225,7 +226,9 @@ struct gate {
     bool savepoint;               /* it runs behind one, which it is brought back to if it must be held */
     bool accepted;                /* … and which is being released: it is within its limits */
     bool inside_batch;            /* EXPLAIN was asked for without a Sync, which would end the client's portals */
-    struct buffer settings;       /* the settings' values, each with a NUL */
+    struct hold_setting *bound;   /* in arena: the settings that a hold is bound to, as they are */
+    size_t bound_count;
+    bool bound_read;
     int64_t started_us;
     struct buffer reply;          /* kept reply: rows … */
     struct buffer complete;       /* … and its CommandComplete */
@@ -275,6 +278,13 @@ struct outcome {
     int64_t hold;
     int64_t server_us;
     char tag[64];
+};
+
+/* Settings that the client has set, and that code which runs by itself may read. */
+struct bound_settings {
+    char *names[LIMIT_SETTINGS_FOLLOWED]; /* owned */
+    size_t count;
+    bool lost; /* there are more */
 };
 
 struct preamble {
@@ -367,6 +377,7 @@ struct session {
     bool server_left_relayed;
 
     bool fresh;                   /* in T: only a preamble so far */
+    struct bound_settings bound;
     struct preamble preamble;
     struct inside inside;
     size_t returning;             /* outcomes of holds that the store has not confirmed yet */
@@ -584,6 +595,17 @@ bool may_be_planned(const struct decision *decision, const struct shape *shape);
 void hold_rehearse_or_create(struct session *s); /* or it is refused */
 void rehearse_ready(struct session *s);
 
+/* bound.c: the settings that a hold is bound to. */
+void bound_note(struct session *s, struct text lower_case_name); /* the client has set it */
+void bound_follow(struct session *s, const struct shape *shape); /* … by this statement, which succeeded */
+void bound_forget(struct bound_settings *bound);
+void bound_ask(struct session *s);                          /* without a Sync */
+void bound_row(struct session *s, struct text body);        /* the answer */
+/* False: they are too many, or too large, to be shown. */
+MUST_USE bool bound_describe(struct session *s, struct arena *arena, struct hold *hold);
+/* Is one of them otherwise than it was for `hold`? Then `was` is that one, as the hold has it. */
+bool bound_differs(const struct gate *gate, const struct hold *hold, struct hold_setting *was);
+
 /* gate_store.c: the gate's requests to the store. */
 struct hold_request *hold_new_request(struct session *s, enum hold_operation operation, int64_t id);
 struct hold_request *hold_finish_request(struct session *s, int64_t id, enum hold_state state,
@@ -595,8 +617,6 @@ void hold_lookup_answered(struct session *s, const struct hold_request *request)
 enum { LOOKUP_ALL = -1, LOOKUP_HOLDS_MAX = 50 };
 /* STEP_WAIT until the store has answered for this message. */
 enum step hold_lookup(struct session *s, const struct judged *judged);
-enum { HOLD_SETTING_COUNT = 7 };
-extern const char hold_settings_sql[];
 /* Puts what was found in the place of the message's statement. */
 void hold_use_lookup(struct session *s, struct judged **judged);
 
@@ -659,6 +679,7 @@ bool inside_allows(struct session *s, const struct analysis *analysis, struct er
 /* pins.c */
 struct text pins_sql(struct arena *arena, const struct policy *policy, bool with_names);
 /* Where the policy lets the client move them itself: what a transaction's end goes back to. */
+void append_current_setting(struct buffer *sql, struct text name); /* NULL for one that does not exist */
 enum step pins_before_transaction(struct session *s);
 enum step pins_before_code(struct session *s, const struct judged *judged);
 enum step pins_after_code(struct session *s);

@@ -30,15 +30,21 @@ static const char names_sql[] =
     "FROM (SELECT 's' AS kind, p.name, p.statement FROM pg_catalog.pg_prepared_statements p WHERE p.from_sql "
     "UNION ALL SELECT 'p', c.name, c.statement FROM pg_catalog.pg_cursors c) n)";
 
-static void append_setting(struct buffer *sql, struct text name)
+void append_current_setting(struct buffer *sql, struct text name)
 {
-    buffer_append_string(sql, ", pg_catalog.current_setting('");
+    buffer_append_string(sql, "pg_catalog.current_setting('");
     for (size_t i = 0; i < name.size; i++) {
         if (name.bytes[i] == '\'')
             buffer_append_byte(sql, '\'');
         buffer_append_byte(sql, (uint8_t)name.bytes[i]);
     }
     buffer_append_string(sql, "', true)");
+}
+
+static void append_setting(struct buffer *sql, struct text name)
+{
+    buffer_append_string(sql, ", ");
+    append_current_setting(sql, name);
 }
 
 struct text pins_sql(struct arena *arena, const struct policy *policy, bool with_names)

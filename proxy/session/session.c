@@ -68,7 +68,8 @@ struct session *session_new(const struct session_port *port, const struct sessio
     buffer_init(&s->server_out, (size_t)LIMIT_BIND_BYTES + LIMIT_SMALL_MESSAGE_BYTES);
     buffer_init(&s->late, LIMIT_BACKEND_MESSAGE_BYTES);
     buffer_init(&s->gate.explain, LIMIT_BACKEND_MESSAGE_BYTES);
-    buffer_init(&s->gate.settings, LIMIT_SMALL_MESSAGE_BYTES);
+    for (size_t i = 0; i < setup->setting_count; i++)
+        bound_note(s, setup->settings[i]);
     buffer_init(&s->gate.reply, LIMIT_KEPT_REPLY_BYTES);
     buffer_init(&s->gate.complete, LIMIT_SMALL_MESSAGE_BYTES);
     buffer_init(&s->gate.error, LIMIT_BACKEND_MESSAGE_BYTES);
@@ -78,7 +79,6 @@ struct session *session_new(const struct session_port *port, const struct sessio
 static void release_gate(struct gate *gate)
 {
     buffer_release(&gate->explain);
-    buffer_release(&gate->settings);
     buffer_release(&gate->reply);
     buffer_release(&gate->complete);
     buffer_release(&gate->error);
@@ -96,6 +96,7 @@ void session_free(struct session *s)
         request_release(&request);
     }
     queue_release(&s->queue);
+    bound_forget(&s->bound);
     names_free(s->statements);
     names_free(s->portals);
     release_gate(&s->gate);

@@ -111,6 +111,8 @@ struct session_setup {
     struct text database;       /* of the upstream */
     int server_version;         /* server_version_num */
     int64_t statement_timeout_us; /* as the session starts; 0: none */
+    const struct text *settings;  /* that the client has set at its start: names in lower case */
+    size_t setting_count;
 };
 
 struct session *session_new(const struct session_port *port, const struct session_setup *setup);

@@ -186,6 +186,7 @@ void transaction_completed(struct session *s, const struct statement *statement,
     const struct shape *shape = &statement->shape;
     follow_transaction(s, shape, print, tag);
     follow_timeout(s, shape);
+    bound_follow(s, shape);
     follow_names(s, shape);
     follow_pins(s, shape);
     if (shape_runs_code(s, shape))

@@ -45,7 +45,7 @@ policies:
         on: [shop.orders]
         $more
       - allow: [set]
-        on: ["role:*", "setting:role"]
+        on: ["role:*", "setting:role", "setting:app.*"]
   brief:
     search_path: [shop]
     hold: {wait: 1ms, expire: 2s, run_within: 2s}
@@ -64,7 +64,7 @@ next_customer = iter(range(2, 400))
 class Held:
     """A hold of a DELETE that no other test sends."""
 
-    def __init__(self, agent="agent", table="orders", column="customer_id"):
+    def __init__(self, agent="agent", table="orders", column="customer_id", before=()):
         self.agent, self.table = agent, table
         while True:
             self.where = f"{column} = {next(next_customer)}"
@@ -72,7 +72,7 @@ class Held:
             if self.rows:
                 break
         self.sql = f"DELETE FROM shop.{table} WHERE {self.where}"
-        equal(code(self.agent, self.sql), "55PW1", self.sql)
+        equal(code(self.agent, *before, self.sql), "55PW1", self.sql)
         self.hold = next(h for h in running.api("holds?state=pending")["holds"] if self.where in h["statement"])
         self.id = self.hold["id"]
         self.run = f"EXECUTE pgwicket_hold({self.id})"
@@ -179,6 +179,27 @@ def test_another_datestyle_and_another_role():
         held.runs()
     finally:
         database.ask(f"DROP OWNED BY {role}; DROP ROLE {role}")
+
+
+def test_another_value_of_what_the_agent_may_set_and_triggers_may_read():
+    held = Held(before=["SET app.who = 'alice'"]).release()
+    equal(held.hold["settings"]["app.who"], "alice")
+    for before in "SET app.other = 'alice'", "SET app.who = 'mallory'", "SELECT 1 FROM shop.orders WHERE id = 1":
+        equal(code("agent", before, held.run), "42501", before)
+    with closing(running.connect(options="-c app.who=mallory")) as connection, connection.cursor() as cursor:
+        try:
+            cursor.execute(held.run)
+            raise AssertionError("it ran with another value")
+        except psycopg2.Error as error:
+            equal(error.pgcode, "42501")
+            check("app.who = alice" in error.diag.message_hint, error.diag.message_hint)
+    held.is_untouched("released")
+    with closing(running.connect(options="-c app.who=alice")) as connection, connection.cursor() as cursor:
+        cursor.execute(held.run)
+    equal(held.state(), "executed")
+    plain = Held().release()
+    equal(code("agent", "SET app.who = 'alice'", plain.run), "42501", "it was not set")
+    plain.runs()
 
 
 def test_expired_and_lapsed():
