@@ -43,6 +43,9 @@ struct analyse_context {
     const struct text *temporary;
     size_t temporary_count;
 
+    /* The policy pins a setting that code may have named: one with a dot. */
+    bool custom_pinned;
+
     /* `all` on `*`: names need not resolve, nothing about them is an error. */
     bool anything_goes;
 

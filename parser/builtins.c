@@ -16,6 +16,7 @@
 extern const char builtin_functions_tsv[], builtin_functions_tsv_end[];
 extern const char builtin_settings_tsv[], builtin_settings_tsv_end[];
 extern const char builtin_catalog_tsv[], builtin_catalog_tsv_end[];
+extern const char builtin_libraries_tsv[], builtin_libraries_tsv_end[];
 
 enum { FIELDS_MAX = 6 };
 
@@ -111,6 +112,18 @@ static bool yes_or_no(struct text field)
 {
     INVARIANT(text_is(field, "yes") || text_is(field, "no"));
     return text_is(field, "yes");
+}
+
+/* A short table: it is read as it is. */
+struct builtin_library builtin_library(struct text name)
+{
+    struct rows rows = rows_begin(builtin_libraries_tsv, builtin_libraries_tsv_end);
+    struct text fields[FIELDS_MAX];
+
+    while (rows_next(&rows, fields, 3))
+        if (text_equal(fields[0], name))
+            return (struct builtin_library){.known = true, .sets = yes_or_no(fields[1])};
+    return (struct builtin_library){0};
 }
 
 /* --- functions ------------------------------------------------------------------------------- */
@@ -364,6 +377,7 @@ static void load(void)
     load_functions();
     load_settings();
     load_catalog();
+    tables.totals.libraries = rows_count(rows_begin(builtin_libraries_tsv, builtin_libraries_tsv_end));
 }
 
 static void ensure_loaded(void)

@@ -1,8 +1,8 @@
 /*
- * builtins.h - the reviewed tables of one PostgreSQL major: functions, settings, catalog columns.
+ * builtins.h - the reviewed tables of one PostgreSQL major: functions, settings, catalog columns, libraries.
  *
  * The tables are the TSV files in parser/builtins/, embedded in the binary and indexed at first use
- * (thread-safe). What a table does not list is guarded, never, closed.
+ * (thread-safe). What a table does not list is guarded, never, closed, unknown.
  */
 #ifndef PGWICKET_PARSER_BUILTINS_H
 #define PGWICKET_PARSER_BUILTINS_H
@@ -32,6 +32,14 @@ struct builtin_function builtin_information_schema_function(struct text name);
 /* By signature as regprocedure prints it, "abs(integer)"; FUNCTION_UNKNOWN if not listed. */
 enum function_class builtin_signature_class(struct text signature);
 
+/* A library of functions in C, by its name in $libdir: it has no other effect than its results. */
+struct builtin_library {
+    bool known;
+    bool sets; /* but some function sets one of its own settings */
+};
+
+struct builtin_library builtin_library(struct text name);
+
 enum setting_class {
     SETTING_NEVER = 0,   /* also every setting that is not listed */
     SETTING_HARMLESS,
@@ -60,6 +68,7 @@ struct builtin_totals {
     size_t settings_readable;
     size_t catalog_columns_open;
     size_t catalog_relations; /* listed, open or not */
+    size_t libraries;
 };
 
 struct builtin_totals builtin_totals(void);

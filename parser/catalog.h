@@ -102,6 +102,7 @@ struct relation {
 
     /* Such a use runs code that may leave the session's settings, role or objects other than they were. */
     bool moves_session[USE_COUNT];
+    bool moves_custom[USE_COUNT]; /* … other settings than PostgreSQL's own: names with a dot */
 };
 
 struct function {
@@ -157,6 +158,7 @@ struct event_code {
     size_t function_count;
     struct text not_undone; /* as in struct relation */
     bool moves_session;
+    bool moves_custom;
 };
 
 /* --- building ------------------------------------------------------------------------------- */

@@ -23,7 +23,8 @@ struct reader {
     struct code_name *names;
     size_t count, capacity;
     const char *unclear;
-    bool sets, cascades;
+    const char *lasts;
+    bool sets, sets_custom, cascades;
     bool opens, closes; /* a cursor; one that it has not opened */
     bool procedural; /* PL/pgSQL */
     bool declaring;  /* between DECLARE and BEGIN */
@@ -176,15 +177,29 @@ static bool sets_for_transaction(const struct reader *reader)
            (is_word(next, "local") || (is_word(next, "constraints") && ends_immediate(reader)));
 }
 
-static bool begins_declarations(struct arena *arena, const struct token *token, const struct token *next)
-{
-    return is_word(token, "declare") && !goes_on_as_value(arena, next);
-}
-
 static bool begins(const struct reader *reader, const char *word)
 {
     return !follows_dot(reader) && statement_may_begin(reader) &&
            is_one_of(token_at(reader, reader->at), &word, 1);
+}
+
+static bool begins_set(const struct reader *reader) { return begins(reader, "set") || begins(reader, "reset"); }
+
+static const char longer[] = "sets something for longer than the transaction";
+
+/* SET [LOCAL] app.tenant …, RESET app.tenant */
+static bool names_custom_setting(const struct reader *reader)
+{
+    static const char *const scopes[] = {"local", "session"};
+    size_t at = reader->at + 1;
+    if (is_one_of(token_at(reader, at), scopes, ARRAY_SIZE(scopes)))
+        at++;
+    return could_be_name(token_at(reader, at)) && token_at(reader, at + 1)->kind == '.';
+}
+
+static bool begins_declarations(struct arena *arena, const struct token *token, const struct token *next)
+{
+    return is_word(token, "declare") && !goes_on_as_value(arena, next);
 }
 
 static const char *why_unclear(struct reader *reader, int depth)
@@ -201,15 +216,27 @@ static const char *why_unclear(struct reader *reader, int depth)
         reader->declaring = !is_word(token, "begin");
         return reader->procedural && depth == 0 ? NULL : "declares a cursor";
     }
-    if (is_understood(reader->arena, token, next) || sets_for_transaction(reader))
+    if (is_understood(reader->arena, token, next) || sets_for_transaction(reader) ||
+        (begins_set(reader) && names_custom_setting(reader)))
         return NULL;
     if (is_word(token, "set") && is_word(next, "constraints"))
         return "defers constraints, so that what they run comes after all measuring";
     if (is_word(token, "set") || is_word(token, "reset"))
-        return "sets something for longer than the transaction";
+        return longer;
     return arena_printf(reader->arena, "has a statement that begins with %s, which is not looked into",
                         token->string)
         .bytes;
+}
+
+static void note_set(struct reader *reader)
+{
+    if (!names_custom_setting(reader)) {
+        reader->sets = true;
+        return;
+    }
+    reader->sets_custom = true;
+    if (!sets_for_transaction(reader))
+        reader->lasts = longer;
 }
 
 /* --- names ---------------------------------------------------------------------------------------- */
@@ -247,6 +274,17 @@ static bool sets_locally(const struct reader *reader)
            token_at(reader, at - 2)->kind == ',';
 }
 
+/* set_config('app.tenant', …), set_config('app.' || …, …) */
+static bool sets_custom(const struct reader *reader)
+{
+    const struct token *name = token_at(reader, reader->at + 2);
+    const struct token *next = token_at(reader, reader->at + 3);
+    return strcmp(token_at(reader, reader->at)->string, "set_config") == 0 && name->kind == TOKEN_SCONST &&
+           strchr(name->string, '.') != NULL &&
+           (next->kind == ',' || next->kind == TOKEN_TYPECAST ||
+            (next->kind == TOKEN_OP && strcmp(next->string, "||") == 0));
+}
+
 static void add_name(struct reader *reader, bool truncating)
 {
     bool called = token_at(reader, reader->at + 1)->kind == '(';
@@ -258,6 +296,7 @@ static void add_name(struct reader *reader, bool truncating)
         .name = arena_text(reader->arena, text_from(token->string)),
         .called = called,
         .is_local = called && sets_locally(reader),
+        .is_custom = called && sets_custom(reader),
         .written = truncating || is_written(reader),
     };
     if (reader->at >= 2 && follows_dot(reader) && could_be_name(token_at(reader, reader->at - 2)))
@@ -288,7 +327,8 @@ static void read_text(struct reader *reader, const char *text, int depth)
             reader->unclear = why;
         truncating = token->kind != ';' && (truncating || is_word(token, "truncate"));
         reader->cascades = reader->cascades || (truncating && is_word(token, "cascade"));
-        reader->sets = reader->sets || begins(reader, "set") || begins(reader, "reset");
+        if (begins_set(reader))
+            note_set(reader);
         reader->opens = reader->opens || begins(reader, "open");
         reader->closes = reader->closes || (!reader->opens && begins(reader, "close"));
         struct text operator = operator_name(reader->arena, token);
@@ -312,7 +352,9 @@ void code_read(struct arena *arena, struct text body, bool procedural, struct co
     *code = (struct code){.names = reader.names,
                           .count = reader.count,
                           .unclear = reader.unclear,
+                          .lasts = reader.lasts,
                           .sets = reader.sets,
+                          .sets_custom = reader.sets_custom,
                           .cascades = reader.cascades,
                           .closes = reader.closes};
 }

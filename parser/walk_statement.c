@@ -205,13 +205,15 @@ static bool runs_hidden_code(const struct walk *walk)
 {
     const struct shape *shape = walk->shape;
     const struct catalog *catalog = walk->context->catalog;
+    bool custom = walk->context->custom_pinned;
     bool changes_objects = shape->kind == STATEMENT_UTILITY || shape->ddl == DDL_OBJECTS;
-    if (changes_objects && catalog != NULL && catalog_event_code(catalog)->moves_session)
+    const struct event_code *event = catalog != NULL ? catalog_event_code(catalog) : NULL;
+    if (changes_objects && event != NULL && (event->moves_session || (custom && event->moves_custom)))
         return true;
     for (size_t i = 0; i < walk->action_count && shape->inner == NULL; i++) {
-        const struct action *action = &walk->actions[i];
-        if (action->relation != NULL &&
-            action->relation->moves_session[verb_relation_use(action->verb)])
+        const struct relation *relation = walk->actions[i].relation;
+        enum relation_use use = verb_relation_use(walk->actions[i].verb);
+        if (relation != NULL && (relation->moves_session[use] || (custom && relation->moves_custom[use])))
             return true;
     }
     return false;

@@ -138,6 +138,14 @@ bool policy_may_change_role(const struct policy *policy)
     return false;
 }
 
+bool policy_pins_custom(const struct policy *policy)
+{
+    for (size_t i = 0; i < policy->setting_count; i++)
+        if (policy->settings[i].pinned && text_has_byte(policy->settings[i].name, '.'))
+            return true;
+    return false;
+}
+
 static bool executes(const struct rule *rule, const struct template *template)
 {
     const struct object object = {OBJECT_TEMPLATE, TEXT(""), template->name};

@@ -159,6 +159,9 @@ const struct makeable *policy_makeable(struct arena *arena, const struct policy 
 /* The agent may SET ROLE or SET SESSION AUTHORIZATION to some role. */
 bool policy_may_change_role(const struct policy *policy);
 
+/* Does it pin a setting that is none of PostgreSQL's own, whose name has a dot? */
+bool policy_pins_custom(const struct policy *policy);
+
 /* No rule allows or holds anything but select, listen and execute of templates that only read: the
  * session is default_transaction_read_only. */
 bool policy_reads_only(const struct policy *policy);

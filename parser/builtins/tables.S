@@ -14,5 +14,6 @@ symbol##_end: .byte 0 ;
 TABLE(builtin_functions_tsv, FILE(functions))
 TABLE(builtin_settings_tsv, FILE(settings))
 TABLE(builtin_catalog_tsv, FILE(catalog))
+TABLE(builtin_libraries_tsv, FILE(libraries))
 
         .section .note.GNU-stack,"",%progbits

@@ -306,6 +306,7 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
         .path_open = !policy->search_path_pinned,
         .temporary = context->temporary,
         .temporary_count = context->temporary_count,
+        .custom_pinned = policy_pins_custom(policy),
         .anything_goes = policy->transparent,
         .resolve_names = policy_holds(policy),
         .parameter_types = types,

@@ -346,6 +346,7 @@ static void judge_sql(struct arena *arena, const struct judge_context *context,
     for (size_t i = 0; i < template->parameter_count; i++)
         types[i] = parameter_type(&template->parameters[i]);
     const struct analyse_context analyse_context = {.catalog = context->catalog,
+                                                    .custom_pinned = policy_pins_custom(context->policy),
                                                     .anything_goes = true,
                                                     .parameter_types = types,
                                                     .parameter_count = template->parameter_count};

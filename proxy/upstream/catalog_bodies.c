@@ -6,6 +6,7 @@
  */
 #include "proxy/upstream/catalog_rows.h"
 
+#include "parser/builtins.h"
 #include "parser/code.h"
 #include "proxy/base/attributes.h"
 
@@ -48,22 +49,50 @@ static void without_body(struct reading *reading, const struct function *functio
         add_reason(reading, deed, function_node(reading, function->oid), reason);
 }
 
+/* A library that was reviewed. C functions are made by superusers only. */
+static bool read_library(struct reading *reading, const struct function *function, struct text file)
+{
+    static const char folder[] = "$libdir/";
+    if (!text_starts_with(file, folder))
+        return false;
+    const struct builtin_library library = builtin_library(text_behind(file, sizeof folder - 1));
+    if (library.sets)
+        add_reason(reading, MOVES_CUSTOM, function_node(reading, function->oid), TEXT("may set something"));
+    return library.known;
+}
+
+/* Code that is no text: of a library, or one of the server's own under another name. */
+static bool read_compiled(struct reading *reading, const struct function *function, struct text language,
+                          struct text source)
+{
+    if (text_is(language, "c"))
+        return read_library(reading, function, source);
+    if (source.size == 0 || builtin_function(source).strictest == FUNCTION_UNKNOWN)
+        return false;
+    judge_builtin(reading, function, source);
+    return true;
+}
+
 void read_bodies(struct reading *reading, const PGresult *result)
 {
     for (int row = 0; row < PQntuples(result); row++) {
         const struct function *function = find_function(reading, row_oid(reading, result, row, 0));
         if (function == NULL)
             continue;
-        if (PQgetisnull(result, row, 2)) {
+        struct text language = text_from(PQgetvalue(result, row, 1));
+        struct text source = text_from(PQgetvalue(result, row, 2));
+        bool compiled = row_bool(result, row, 3);
+        if (PQgetisnull(result, row, 2) ||
+            (compiled && !read_compiled(reading, function, language, source)))
             without_body(reading, function, row_text(reading, result, row, 1));
+        if (PQgetisnull(result, row, 2) || compiled)
             continue;
-        }
         struct body *body =
             arena_push(&reading->scratch, &reading->bodies.items, &reading->bodies.count,
                        &reading->bodies.capacity, sizeof *body);
         body->function = (size_t)(function - reading->functions);
-        body->text = arena_text(&reading->scratch, text_from(PQgetvalue(result, row, 2)));
-        body->procedural = text_is(text_from(PQgetvalue(result, row, 1)), "plpgsql");
+        body->text = arena_text(&reading->scratch, source);
+        body->procedural = text_is(language, "plpgsql");
     }
 }
 
@@ -161,7 +190,7 @@ static void add_functions(struct search *search, size_t from, const struct code_
         const struct function *function = &reading->functions[search->functions.items[at].index];
         bool own = is_user_function(reading, function->oid);
         bool used = own ? name->called || takes_a_row(reading, function)
-                        : name->called && !name->is_local;
+                        : name->called && !name->is_local && !name->is_custom;
         if (used && (!in_schema || text_equal(function->schema, name->schema)))
             add_runs(reading, from, function_node(reading, function->oid));
     }
@@ -222,6 +251,15 @@ static void add_reason_of_body(struct reading *reading, enum deed deed, const st
                                 TEXT_ARGS(function->name), reason));
 }
 
+static void add_reasons_of_set_config(struct reading *reading, const struct function *function,
+                                      const struct code_name *name)
+{
+    if (name->is_custom || name->is_local)
+        add_reason_of_body(reading, name->is_custom ? MOVES_CUSTOM : MOVES_SESSION, function, "has a set_config");
+    if (name->is_custom && !name->is_local)
+        add_reason_of_body(reading, NOT_UNDONE, function, "sets something for longer than the transaction");
+}
+
 static void search_body(struct search *search, const struct body *body, struct arena *arena)
 {
     struct reading *reading = search->reading;
@@ -230,14 +268,16 @@ static void search_body(struct search *search, const struct body *body, struct a
     struct code code;
     code_read(arena, body->text, body->procedural, &code);
     add_reason_of_body(reading, NOT_UNDONE, function, code.unclear);
+    add_reason_of_body(reading, NOT_UNDONE, function, code.lasts);
     add_reason_of_body(reading, MOVES_SESSION, function, code.unclear);
     add_reason_of_body(reading, MOVES_SESSION, function, code.sets ? "has a SET" : NULL);
+    add_reason_of_body(reading, MOVES_CUSTOM, function, code.sets_custom ? "has a SET" : NULL);
     add_reason_of_body(reading, MOVES_SESSION, function,
                        code.cascades ? "empties tables that it does not name" : NULL);
     add_reason_of_body(reading, MOVES_SESSION, function, code.closes ? "closes a cursor of others" : NULL);
     for (size_t i = 0; i < code.count; i++) {
         add_runs_of_name(search, node, &code.names[i]);
-        add_reason_of_body(reading, MOVES_SESSION, function, code.names[i].is_local ? "has a set_config" : NULL);
+        add_reasons_of_set_config(reading, function, &code.names[i]);
     }
     for (size_t i = 0; i < code.count && !body->procedural; i++)
         if (text_is(code.names[i].name, "into")) { /* SELECT INTO makes a table */

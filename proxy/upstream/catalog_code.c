@@ -259,13 +259,13 @@ static bool leaves_session(const struct builtin_function *builtin)
 }
 
 /* A sequence that moved is shown as such, and moves with every attempt anyway. */
-static void judge_builtin(struct reading *reading, const struct function *function)
+void judge_builtin(struct reading *reading, const struct function *function, struct text name)
 {
-    const struct builtin_function builtin = builtin_function(function->name);
+    const struct builtin_function builtin = builtin_function(name);
     const char *why = NULL;
     if (builtin.strictest == FUNCTION_UNKNOWN)
         why = "is called, which is not known here";
-    else if (builtin.outside && !text_is(function->name, "nextval"))
+    else if (builtin.outside && !text_is(name, "nextval"))
         why = "is called, whose effect a rollback does not undo";
     else if (builtin.strictest == FUNCTION_GUARDED && !is_seen_or_undone(builtin.reason))
         why = "is called, whose effect would not be shown";
@@ -282,7 +282,7 @@ static void judge_builtins(struct reading *reading)
     for (size_t i = 0; i < reading->function_count; i++) {
         const struct function *function = &reading->functions[i];
         if (text_is(function->schema, "pg_catalog") && !is_user_function(reading, function->oid))
-            judge_builtin(reading, function);
+            judge_builtin(reading, function, function->name);
     }
 }
 
@@ -346,6 +346,7 @@ static void take_reasons(const struct reading *reading, struct relation_draft *d
         size_t node = node_of_draft(reading, draft, use);
         draft->relation.not_undone[use] = reading->reasons[NOT_UNDONE][node];
         draft->relation.moves_session[use] = reading->reasons[MOVES_SESSION][node].size > 0;
+        draft->relation.moves_custom[use] = reading->reasons[MOVES_CUSTOM][node].size > 0;
     }
 }
 
@@ -369,6 +370,8 @@ void find_deeds(struct reading *reading)
                                           .function_count = reading->event_functions.count,
                                           .not_undone = reading->reasons[NOT_UNDONE][event],
                                           .moves_session =
-                                              reading->reasons[MOVES_SESSION][event].size > 0};
+                                              reading->reasons[MOVES_SESSION][event].size > 0,
+                                          .moves_custom =
+                                              reading->reasons[MOVES_CUSTOM][event].size > 0};
     catalog_set_event_code(reading->catalog, &event_code);
 }

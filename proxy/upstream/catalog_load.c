@@ -24,7 +24,8 @@ enum {
 #define FIRST_USER_OID "16384"
 
 #define BODIES(source) \
-    "SELECT p.oid, l.lanname, " source " FROM pg_catalog.pg_proc p " \
+    "SELECT p.oid, l.lanname, " source ", l.lanname = 'c' OR (l.lanname = 'internal' " \
+    "AND p.prosrc !~ '^(multi)?range_constructor[0-9]$') FROM pg_catalog.pg_proc p " \
     "JOIN pg_catalog.pg_language l ON l.oid = p.prolang " \
     "WHERE p.oid >= " FIRST_USER_OID " ORDER BY p.oid"
 
@@ -163,7 +164,8 @@ static const struct {
      BODIES("CASE WHEN p.proconfig::text LIKE '%standard_conforming_strings%' THEN NULL "
             "WHEN l.lanname IN ('sql', 'plpgsql') AND l.oid < " FIRST_USER_OID
             "  THEN p.prosrc || coalesce(pg_get_function_sqlbody(p.oid), '') "
-            "WHEN p.prosrc ~ '^(multi)?range_constructor[0-9]$' THEN '' END")},
+            "WHEN p.prosrc ~ '^(multi)?range_constructor[0-9]$' THEN '' "
+            "WHEN l.lanname = 'c' THEN p.probin WHEN l.lanname = 'internal' THEN p.prosrc END")},
 
     {"expressions", read_expressions,
      "WITH trees(use, owner, tree, reads) AS ("

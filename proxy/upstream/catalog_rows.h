@@ -51,6 +51,7 @@ struct runs {
 enum deed {
     NOT_UNDONE,    /* it is not sure that a rollback undoes all of it */
     MOVES_SESSION, /* settings, the role or objects may be others behind it */
+    MOVES_CUSTOM,  /* settings whose names have a dot may be: they move nothing but a policy's own pins */
     DEED_COUNT
 };
 
@@ -165,10 +166,13 @@ void add_runs_of_cast(struct reading *reading, const struct cast *cast);
 /* The first one stays. */
 void add_reason(struct reading *reading, enum deed deed, size_t node, struct text reason);
 
+/* What running PostgreSQL's own function of this name does is what `function` does. */
+void judge_builtin(struct reading *reading, const struct function *function, struct text name);
+
 /* Looks for the names in the bodies of functions, and adds what they run. */
 void add_runs_of_bodies(struct reading *reading);
 
-/* Sets `not_undone` and `moves_session` of every relation, and what event triggers run; everything else must
+/* Sets `not_undone`, `moves_session` and `moves_custom` of every relation, and what event triggers run; everything else must
  * have been read. */
 void find_deeds(struct reading *reading);
 

@@ -88,6 +88,15 @@ TENANT = """
         on: ["role:*"]
 """
 
+# A setting of its own is pinned, which code could set.
+PINNED = """
+    search_path: [shop]
+    settings: {app.tenant: {pin: "17"}}
+    rules:
+      - allow: [select, insert, update]
+        on: ["shop.h_*"]
+"""
+
 # Each name: what moves the session, by itself, and the statement that makes it run.
 HIDDEN = """
 CREATE FUNCTION shop.h_moves() RETURNS int LANGUAGE plpgsql AS $$BEGIN
@@ -115,6 +124,13 @@ CREATE FUNCTION shop.h_opens() RETURNS trigger LANGUAGE plpgsql AS $$DECLARE c r
     CLOSE c; OPEN c FOR SELECT ssn FROM shop.customers; RETURN NEW; END$$;
 CREATE FUNCTION shop.h_builds() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
     EXECUTE format('SELECT %s', NEW.id); RETURN NEW; END$$;
+CREATE FUNCTION shop.h_names() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN
+    PERFORM set_config('app.tenant', '18', NEW.id > 0); SET LOCAL app.who = 'trigger'; RETURN NEW; END$$;
+CREATE EXTENSION "uuid-ossp" SCHEMA public; CREATE EXTENSION citext SCHEMA public; CREATE EXTENSION pgcrypto SCHEMA public;
+CREATE TABLE shop.h_named (id int);
+CREATE TABLE shop.h_extended (id uuid DEFAULT public.uuid_generate_v4(), e public.citext CHECK (e OPERATOR(public.<>) 'a'),
+    p text DEFAULT public.crypt('a', public.gen_salt('md5')));
+CREATE TRIGGER t BEFORE INSERT ON shop.h_named FOR EACH ROW EXECUTE FUNCTION shop.h_names();
 CREATE TABLE shop.h_prepared (id int);
 CREATE TABLE shop.h_opened (id int);
 CREATE TABLE shop.h_built (id int);
@@ -600,6 +616,21 @@ def test_an_audit_trigger_costs_nothing():
         fine(c, "BEGIN; UPDATE shop.h_audited SET id = 1; SELECT id FROM orders LIMIT 1; COMMIT")
 
 
+def test_nor_do_extensions_that_only_compute_and_settings_of_the_owners_own():
+    with connection("writer") as c:
+        for table, column in ("h_extended", "e"), ("h_named", "id"):
+            sql = f"INSERT INTO shop.{table} ({column}) VALUES (1)"
+            fine(c, f"{sql}; {sql}; SELECT id FROM orders LIMIT 1", f"BEGIN; {sql}; COMMIT; SELECT id FROM orders LIMIT 1")
+
+
+def test_a_setting_of_the_owners_own_that_is_pinned_moves_as_little():
+    with connection("pinned") as c:
+        fine(c, "INSERT INTO shop.h_extended (e) VALUES (1); SELECT id FROM h_extended", "INSERT INTO shop.h_audited VALUES (1)")
+        refused(c, "INSERT INTO shop.h_named VALUES (1); SELECT id FROM h_audited")
+        fine(c, "INSERT INTO shop.h_named VALUES (1)", "SELECT id FROM h_audited") # for the transaction only
+        ends(c, pgwire.query("INSERT INTO shop.h_named VALUES (0)"), pgwire.query("SELECT id FROM h_audited"))
+
+
 # --- calls ------------------------------------------------------------------------------------------------
 
 
@@ -659,7 +690,7 @@ if __name__ == "__main__":
         database.ask((SETUP + HIDDEN).replace("DATABASE_NAME", database.name))
         with Wicket(database, configuration=agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
                                                      ("caller", CALLER), ("doer", DOER), ("writer", WRITER),
-                                                     ("tenant", TENANT))) as running:
+                                                     ("tenant", TENANT), ("pinned", PINNED))) as running:
             code = main(globals())
         database.ask(f"DROP OWNED BY {database.name}_tenant; DROP ROLE {database.name}_tenant")
     sys.exit(code)

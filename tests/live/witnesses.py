@@ -192,6 +192,12 @@ for deed, body in DEEDS.items():
 PLACES = dict(some(PLACES.items(), 3))
 
 HONEST = {
+    "extensions": ('CREATE EXTENSION IF NOT EXISTS "uuid-ossp" SCHEMA public; CREATE EXTENSION IF NOT EXISTS pgcrypto SCHEMA public; '
+                   "CREATE EXTENSION IF NOT EXISTS citext SCHEMA public; CREATE EXTENSION IF NOT EXISTS hstore SCHEMA public; "
+                   "CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA public; "
+                   "CREATE TABLE S.T (id int, u uuid DEFAULT public.uuid_generate_v4(), p text DEFAULT public.crypt('x', public.gen_salt('md5')), "
+                   "e public.citext DEFAULT 'A' CHECK (e OPERATOR(public.=) 'a'), h public.hstore DEFAULT public.hstore('a', 'b'), "
+                   "s real DEFAULT public.similarity('a', 'b'))", "INSERT INTO S.T (id) VALUES (1)"),
     "delete_only": ("CREATE TABLE S.T (id int DEFAULT public.deed()); INSERT INTO S.T VALUES (1); "
                     "ALTER TABLE S.T ADD CHECK (public.fixed(id) < 100) NOT VALID; CREATE TRIGGER t AFTER INSERT ON S.T FOR EACH ROW EXECUTE FUNCTION public.fire()",
                     "DELETE FROM S.T WHERE id = 1"),

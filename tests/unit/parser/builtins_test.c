@@ -49,6 +49,17 @@ Test(builtins, catalog_totals_are_those_that_were_reviewed)
     cr_expect_eq(totals.catalog_relations, 208);
 }
 
+Test(builtins, libraries_are_those_that_were_reviewed)
+{
+    static const char *const unknown[] = {"", "plpgsql", "dblink", "refint", "lo", "tablefunc", "pgcrypto.so", "PGCRYPTO"};
+    cr_expect_eq(builtin_totals().libraries, 17);
+    cr_expect(builtin_library(TEXT("uuid-ossp")).known);
+    cr_expect_not(builtin_library(TEXT("uuid-ossp")).sets);
+    cr_expect(builtin_library(TEXT("pg_trgm")).sets);
+    for (size_t i = 0; i < ARRAY_SIZE(unknown); i++)
+        cr_expect_not(builtin_library(text_from(unknown[i])).known, "%s", unknown[i]);
+}
+
 Test(builtins, functions_have_their_class_by_name)
 {
     static const struct {

@@ -101,7 +101,6 @@ static const char *const unclear[] = {
     "BEGIN EXECUTE 'SET CONSTRAINTS a, b DEFERRED'; END",
     "BEGIN SET CONSTRAINTS a; x := immediate; END",
     "BEGIN SET search_path = a; END",
-    "BEGIN SET SESSION a.b = 'c'; END",
     "BEGIN SET ROLE x; END",
     "BEGIN IF a THEN RESET ALL; END IF; END",
 };
@@ -112,7 +111,64 @@ Test(code, what_runs_text_or_is_not_known_is_unclear)
         cr_expect_not_null(read(unclear[i]).unclear, "%s", unclear[i]);
 }
 
+static const struct {
+    const char *body;
+    bool sets, sets_custom, lasts;
+} setting[] = {
+    {"BEGIN SET search_path = a; END", true, false, false},
+    {"BEGIN SET LOCAL role = a; RESET b; END", true, false, false},
+    {"BEGIN SET SESSION AUTHORIZATION a; END", true, false, false},
+    {"BEGIN SET LOCAL app.user = 'c'; END", false, true, false},
+    {"BEGIN SET SESSION app.user = 'c'; END", false, true, true},
+    {"BEGIN SET app.user TO 'c'; SET LOCAL work_mem TO '1MB'; END", true, true, true},
+    {"BEGIN IF a THEN RESET app.user; END IF; END", false, true, true},
+    {"BEGIN EXECUTE 'SET LOCAL app.user = 1'; END", false, true, false},
+    {"BEGIN UPDATE t SET a = b.c; END", false, false, false},
+};
+
+Test(code, tells_whose_settings_are_set)
+{
+    for (size_t i = 0; i < sizeof setting / sizeof setting[0]; i++) {
+        struct code code = read(setting[i].body);
+        cr_expect_eq(code.sets, setting[i].sets, "%s", setting[i].body);
+        cr_expect_eq(code.sets_custom, setting[i].sets_custom, "%s", setting[i].body);
+        cr_expect_eq(code.lasts != NULL, setting[i].lasts, "%s", setting[i].body);
+    }
+}
+
+static const struct {
+    const char *body;
+    bool local, custom;
+} configs[] = {
+    {"BEGIN PERFORM set_config('app.user', x, true); END", true, true},
+    {"BEGIN PERFORM pg_catalog.set_config('app.user'::text, x || 'a', false); END", false, true},
+    {"BEGIN PERFORM set_config('search_path', 'a.b', true); END", true, false},
+    {"BEGIN PERFORM set_config('app.' || x, y, true); END", true, true},
+    {"BEGIN PERFORM set_config(x || '.app', y, true); END", true, false},
+    {"BEGIN PERFORM set_config(name, 'a.b', false); END", false, false},
+    {"BEGIN PERFORM set_config(lower('a.b'), x, false); END", false, false},
+};
+
+Test(code, tells_what_set_config_sets_where_its_name_is_constant)
+{
+    for (size_t i = 0; i < sizeof configs / sizeof configs[0]; i++) {
+        struct code code = read(configs[i].body);
+        const struct code_name *name = find(&code, i == 1 ? "pg_catalog" : "", "set_config");
+        cr_assert_not_null(name, "%s", configs[i].body);
+        cr_expect_eq(name->is_local, configs[i].local, "%s", configs[i].body);
+        cr_expect_eq(name->is_custom, configs[i].custom, "%s", configs[i].body);
+    }
+}
+
+Test(code, tells_of_a_cursor_that_it_closes_and_has_not_opened)
+{
+    cr_expect(read("DECLARE c refcursor := 'x'; BEGIN CLOSE c; OPEN c FOR SELECT 1; END").closes);
+    cr_expect_not(read("DECLARE c refcursor; BEGIN OPEN c FOR SELECT 1; CLOSE c; OPEN c FOR SELECT 2; END").closes);
+    cr_expect_not(read("BEGIN UPDATE t SET close = 1; END").closes);
+}
+
 static const char *const clear[] = {
+    "BEGIN SET SESSION a.b = 'c'; END",
     "BEGIN INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING; PERFORM nextval('s'); END",
     "DECLARE copy int; do text := 'x'; notify record; BEGIN copy := 1; RETURN NEW; END",
     "BEGIN NEW.updated_at = now(); RETURN NEW; END",
