@@ -331,11 +331,11 @@ static void refuse_execute(struct session *s, struct portal *portal, const char 
     refuse(s, portal->judged, &error, 0);
 }
 
-/* A hold needs its batch for itself, but for the beginning of a transaction in front of it (a driver may glue
- * BEGIN to the first statement). */
+/* Outside of a transaction a hold needs its batch for itself: its own commit would be that of what is before it,
+ * and what is behind it would be committed apart. */
 static bool hold_is_alone(const struct session *s, struct text following)
 {
-    return (s->batch_executes == 0 || transaction_is_fresh(s)) && following.bytes[0] == FRONTEND_SYNC;
+    return s->status == 'T' || (s->batch_executes == 0 && following.bytes[0] == FRONTEND_SYNC);
 }
 
 static enum step execute_gated(struct session *s, struct portal *portal,

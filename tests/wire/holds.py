@@ -332,6 +332,27 @@ def test_begin_in_the_same_batch():
     check(not there(), "it is deleted")
 
 
+def test_a_whole_transaction_in_one_batch():
+    """As a driver's pipeline sends it: what is behind the held statement waits, too."""
+    for end, is_there, state in ("COMMIT", False, "executed"), ("ROLLBACK", True, "released"):
+        fresh()
+        with place.connect() as c:
+            c.send(*extended("BEGIN"), *extended(HELD), *extended("SELECT 1"), *extended(end), *extended("SELECT 2"), pgwire.SYNC)
+            hold = pending()
+            release(hold)
+            answers = c.answers()
+            equal((pgwire.errors(answers), tags(answers)), ([], ["BEGIN", "DELETE 1", "SELECT 1", end, "SELECT 1"]))
+        equal(there(), is_there, end)
+        eventually(lambda: place.running.hold(hold["id"])["state"] == state, state)
+    fresh()
+    with place.connect(options="-c statement_timeout=200") as c:
+        answers = c.run(*extended("BEGIN"), *INSERT, *extended(HELD), *extended("COMMIT"), pgwire.SYNC)
+        fails_with(answers, "55PW1")
+        equal((tags(answers)[0], pgwire.status(answers)), ("BEGIN", "E"))
+        c.run(pgwire.query("ROLLBACK"))
+    equal((place.value("SELECT count(*) FROM w.log"), there()), (0, True))
+
+
 def test_values_are_bound_in_the_run():
     fresh()
     sql = "DELETE FROM w.t WHERE id = $1 AND note = $2"

@@ -77,6 +77,14 @@ def released(rows):
     return sorted(holds)
 
 
+def one_batch(path, holds):
+    messages = []
+    for sql in path:
+        sql = f"EXECUTE pgwicket_hold({holds[sql == 'RUN2']})" if sql.startswith("RUN") else sql
+        messages += [pgwire.parse(sql), pgwire.bind(), pgwire.execute()]
+    return *messages, pgwire.SYNC
+
+
 def send(c, path, holds, rows, extended):
     for sql in path:
         number = {"RUN": 0, "RUN2": 1}.get(sql)
@@ -94,12 +102,15 @@ def send(c, path, holds, rows, extended):
     return True
 
 
-def walk(path, expected, extended):
+def walk(path, expected, extended, in_one_batch=False):
     rows = [next(next_row) for _ in expected]
     holds = released(rows)
     equal(len(holds), len(rows), "holds")
     with place.connect() as c:
-        send(c, path, holds, rows, extended)
+        if in_one_batch:
+            equal(pgwire.errors(c.run(*one_batch(path, holds))), [], path)
+        else:
+            send(c, path, holds, rows, extended)
     for hold, row, committed in zip(holds, rows, expected):
         state = "executed" if committed else "released"
         eventually(lambda: place.running.api(f"holds/{hold}")["state"] == state, f"{path}: {state}", 5)
@@ -119,6 +130,15 @@ def test_a_hold_is_executed_if_and_only_if_it_is_committed():
         except AssertionError as problem:
             problems.append(f"{path[:6]}: {problem}")
     check(not problems, f"{len(problems)}:\n" + "\n".join(problems))
+
+
+def test_a_whole_transaction_in_one_batch():
+    fails = {"SELECT 1/0", "ROLLBACK TO nothing", "PREPARE TRANSACTION 'p'"}
+    paths = [(path, expected) for path, expected in PATHS
+             if not any(sql in fails or ";" in sql or "s69" in sql for sql in path)]
+    check(len(paths) > 20, "paths without an error")
+    for path, expected in some(paths, 4):
+        walk(path, expected, True, in_one_batch=True)
 
 
 def test_a_pipeline_of_rollback_to_and_commit():
