@@ -131,6 +131,18 @@ static struct error_text is_over(struct arena *arena, const struct hold *hold)
     };
 }
 
+struct error_text error_ran_inside(struct arena *arena, const struct hold *hold)
+{
+    return (struct error_text){
+        .sqlstate = "55PW5",
+        .message = arena_printf(arena,
+                                "pgwicket: hold %lld has run in this very transaction; nothing was run now",
+                                (long long)hold->id),
+        .hint = TEXT("It is executed when the transaction commits. Run the whole transaction again, with the "
+                     "statement once."),
+    };
+}
+
 struct error_text error_hold(struct arena *arena, const struct hold *hold, bool waited)
 {
     if (hold->state == HOLD_PENDING || (hold->state == HOLD_RELEASED && waited))

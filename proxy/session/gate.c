@@ -164,6 +164,16 @@ void gate_fail_with(struct session *s, const struct error_text *error)
     buffer_append_text(&s->gate.error, error_body_from(s, error, 0));
 }
 
+bool gate_fail_if_cancelled(struct session *s)
+{
+    const struct error_text error = {.sqlstate = "57014",
+                                     .message = TEXT("canceling statement due to user request")};
+    if (!s->gate.cancelled || s->gate.error.size > 0)
+        return false;
+    gate_fail_with(s, &error);
+    return true;
+}
+
 /* Rejected before anything ran. */
 static void reject_unrun(struct session *s, const struct error_text *error)
 {
@@ -344,8 +354,10 @@ void gate_drained(struct session *s)
 {
     if (s->gate.state == GATE_HOLD_RUN && s->gate.run_known && s->gate.error.size == 0)
         hold_run_identified(s);
-    else if (s->gate.state == GATE_ESTIMATE && s->gate.inside_batch)
+    else if (s->gate.state == GATE_ESTIMATE && s->gate.inside_batch) {
+        (void)!gate_fail_if_cancelled(s);
         estimate_done(s);
+    }
     else if (s->gate.state == GATE_RUN && s->gate.error.size == 0)
         gate_run_answered(s);
 }
@@ -404,7 +416,8 @@ static void estimate_done(struct session *s)
     if (s->gate.error.size > 0) {
         if (s->gate.origin == ORIGIN_BIND)
             s->statement_number++;
-        (void)!report_message(s, "the estimate failed; nothing was run", s->batch_sqlstate);
+        (void)!report_message(s, "the estimate failed; nothing was run",
+                              s->gate.cancelled ? "57014" : s->batch_sqlstate);
         gate_show_error(s);
         return;
     }
@@ -691,7 +704,8 @@ void gate_ready(struct session *s)
     struct gate *gate = &s->gate;
     switch (gate->state) {
     case GATE_ESTIMATE:
-        if (gate->error.size > 0 && gate->transaction == 'T')
+        (void)!gate_fail_if_cancelled(s);
+        if (s->status == 'E' && gate->transaction == 'T')
             undo_estimate(s);
         else
             estimate_done(s);
@@ -702,7 +716,10 @@ void gate_ready(struct session *s)
     case GATE_RUN_UNDO:
         buffer_clear(&gate->reply);
         buffer_clear(&gate->complete);
-        hold_start(s);
+        if (gate_fail_if_cancelled(s))
+            gate_show_error(s);
+        else
+            hold_start(s);
         break;
     case GATE_SETTINGS:
         hold_settings_read(s);

@@ -68,6 +68,13 @@ static void end_copy(struct session *s, const struct error_text *error)
     gate_show_error(s);
 }
 
+void hold_copy_cancelled(struct session *s)
+{
+    const struct error_text error = {.sqlstate = "57014",
+                                     .message = TEXT("canceling statement due to user request")};
+    end_copy(s, &error);
+}
+
 void hold_keep_copy(struct session *s)
 {
     struct gate *gate = &s->gate;

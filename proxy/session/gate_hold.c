@@ -93,7 +93,10 @@ static void stored(struct session *s, const struct hold *hold);
 
 static void join_answered(struct session *s, const struct hold_request *request)
 {
-    if (request->answer == HOLD_NOT_FOUND) {
+    if (gate_fail_if_cancelled(s)) {
+        (void)!report_message(s, "cancelled before it was rehearsed; nothing was run", "57014");
+        gate_show_error(s);
+    } else if (request->answer == HOLD_NOT_FOUND) {
         hold_rehearse_or_create(s);
     } else if (request->answer == HOLD_JOINED && request->hold_count == 1) {
         gate_become(s, GATE_STORE);
@@ -168,6 +171,8 @@ static void continue_stored(struct session *s, const struct hold *hold)
 void hold_settings_read(struct session *s)
 {
     const struct hold *known = s->gate.portal->judged->stored;
+    if (gate_fail_if_cancelled(s))
+        (void)!report_message(s, "cancelled before it was held; nothing was run", "57014");
     if (s->gate.error.size > 0)
         gate_show_error(s);
     else if (known != NULL)
@@ -196,7 +201,8 @@ static void notice(struct session *s, const struct hold *hold)
 
 static void show_hold_error(struct session *s, const struct hold *hold, bool waited)
 {
-    struct error_text error = error_hold(&s->gate.arena, hold, waited);
+    struct error_text error = inside_has(s, hold->id) ? error_ran_inside(&s->gate.arena, hold)
+                                                      : error_hold(&s->gate.arena, hold, waited);
     gate_fail_with(s, &error);
     gate_show_error(s);
 }
@@ -234,6 +240,10 @@ static void claim(struct session *s)
 static void wait_or_claim(struct session *s)
 {
     struct gate *gate = &s->gate;
+    if (gate->cancelled) {
+        hold_stop_waiting(s, true);
+        return;
+    }
     if (gate->hold->state == HOLD_RELEASED) {
         claim(s);
         return;
@@ -343,7 +353,8 @@ static const char run_id_sql[] =
     "(SELECT (EXTRACT(epoch FROM a.backend_start) OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8::pg_catalog.text "
     "FROM pg_catalog.pg_stat_get_activity(pg_catalog.pg_backend_pid()) a), "
     "(SELECT pg_catalog.concat(c.system_identifier, ' ', (EXTRACT(epoch FROM "
-    "pg_catalog.pg_stat_get_bgwriter_stat_reset_time()) OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8) "
+    "pg_catalog.pg_stat_get_bgwriter_stat_reset_time()) OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8, ' ', "
+    "(EXTRACT(epoch FROM pg_catalog.pg_postmaster_start_time()) OPERATOR(pg_catalog.*) 1000000)::pg_catalog.int8) "
     "FROM pg_catalog.pg_control_system() c), "
     "(SELECT c.timeline_id::pg_catalog.text FROM pg_catalog.pg_control_checkpoint() c)";
 
@@ -415,6 +426,16 @@ static void give_back(struct session *s, const struct error_text *error)
     gate_show_error(s);
 }
 
+/* Nothing has begun, and who asked for it does not want it any more. */
+static void give_back_unwanted(struct session *s)
+{
+    struct error_text error = {
+        .sqlstate = "57014",
+        .message = TEXT("canceling statement due to user request"),
+        .detail = arena_printf(&s->gate.arena, "Hold %lld stays released.", (long long)s->gate.hold->id)};
+    give_back(s, &error);
+}
+
 static void claimed(struct session *s, const struct hold_request *request)
 {
     if (request->answer == HOLD_WRONG_STATE && request->hold_count == 1) {
@@ -432,6 +453,10 @@ static void claimed(struct session *s, const struct hold_request *request)
         s->gate.copied = true;
     }
     struct portal *portal = s->gate.portal;
+    if (s->gate.cancelled) {
+        give_back_unwanted(s);
+        return;
+    }
     portal_judge_again(s, portal);
     if (portal->judged->judgement.verdict == VERDICT_REJECT) {
         give_back(s, &portal->judged->judgement.error);
@@ -484,6 +509,21 @@ static bool within_limit(struct session *s)
     return decision != NULL && decision->verdict != VERDICT_REJECT;
 }
 
+/* Not to be committed, for gate.error's reason. The release was good for one run. */
+static void fail_run(struct session *s, struct text tag)
+{
+    struct gate *gate = &s->gate;
+    struct error_fields fields = {0};
+    (void)!decode_error(buffer_text(&gate->error), &fields);
+    if (hold_is_inside(gate)) {
+        hold_post_and_forget(s, hold_finish_request(s, gate->hold->id, HOLD_FAILED, tag, fields.message));
+        gate_show_error(s);
+    } else {
+        send_poison(s, TEXT(""));
+        hold_abort_run(s);
+    }
+}
+
 void hold_run_identified(struct session *s)
 {
     struct gate *gate = &s->gate;
@@ -510,13 +550,7 @@ void hold_run_identified(struct session *s)
                                    TEXT_ARGS(gate->hold->rule_text)),
             .hint = TEXT("The hold is over. Narrow the WHERE, and ask for approval of fewer rows.")};
         gate_fail_with(s, &error);
-        if (hold_is_inside(gate)) {
-            hold_post_and_forget(s, hold_finish_request(s, gate->hold->id, HOLD_FAILED, tag.tag, error.message));
-            gate_show_error(s);
-        } else {
-            send_poison(s, TEXT(""));
-            hold_abort_run(s);
-        }
+        fail_run(s, tag.tag);
         return;
     }
     struct hold_request *request = hold_new_request(s, HOLD_OP_RUN, gate->hold->id);
@@ -559,12 +593,11 @@ static void recorded(struct session *s, const struct hold_request *request)
             return;
         }
         gate_fail_with(s, &error);
-        if (hold_is_inside(gate)) {
-            gate_show_error(s);
-        } else {
-            send_poison(s, TEXT(""));
-            hold_abort_run(s);
-        }
+        fail_run(s, TEXT(""));
+    } else if (gate->cancelled && outside) {
+        give_back_unwanted(s);
+    } else if (gate_fail_if_cancelled(s)) {
+        fail_run(s, TEXT(""));
     } else if (hold_is_inside(gate)) {
         run_inside(s);
     } else if (outside) {
@@ -619,20 +652,34 @@ static void outside_ready(struct session *s)
         finish(s, gate->complete.size > 0 ? HOLD_EXECUTED : HOLD_FAILED);
 }
 
+static void roll_back(struct session *s)
+{
+    send_injected(s, PURPOSE_NONE, TEXT("ROLLBACK"));
+    send_sync(s, ROLE_INJECTED);
+}
+
+/* A cancel of what had ended already has met the ROLLBACK. */
+static void roll_back_again(struct session *s)
+{
+    buffer_clear(&s->gate.error);
+    roll_back(s);
+}
+
 void hold_ready(struct session *s)
 {
     struct gate *gate = &s->gate;
     switch (gate->state) {
     case GATE_LEAVE:
-        if (gate->error.size > 0)
-            session_end(s, SESSION_END_INTERNAL);
-        else
+        if (gate->error.size == 0)
             wait_or_claim(s);
+        else if (gate->cancelled && s->status != 'I')
+            roll_back_again(s);
+        else
+            session_end(s, SESSION_END_INTERNAL);
         break;
     case GATE_HOLD_ABORT:
         if (s->status != 'I') {
-            send_injected(s, PURPOSE_NONE, TEXT("ROLLBACK"));
-            send_sync(s, ROLE_INJECTED);
+            roll_back(s);
         } else if (s->gate.drifted) {
             hold_drift_rolled_back(s);
         } else {

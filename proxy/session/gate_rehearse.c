@@ -409,6 +409,11 @@ static void failed(struct session *s)
     measure_since(s, MEASURE_REHEARSAL, gate->measuring.started_us);
     (void)!decode_error(buffer_text(&gate->error), &fields);
     struct text obstacle = obstacle_of(s, &fields);
+    if (gate->cancelled) {
+        (void)!report_message(s, "cancelled while it was rehearsed; nothing was changed", "57014");
+        gate_show_error(s);
+        return;
+    }
     if (obstacle.size > 0) {
         judge_unknown(s, obstacle);
         return;
@@ -534,7 +539,7 @@ void rehearse_ready(struct session *s)
     struct gate *gate = &s->gate;
     if (gate->state == GATE_REHEARSE_UNDO)
         failed(s);
-    else if (gate->error.size == 0)
+    else if (gate->error.size == 0 && !gate_fail_if_cancelled(s))
         judge_effect(s);
     else if (s->status == 'E') {
         gate_become(s, GATE_REHEARSE_UNDO);

@@ -100,7 +100,9 @@ void hold_lookup_answered(struct session *s, const struct hold_request *request)
     lookup->hold_count = count;
     lookup->answered = true;
     lookup->store_failed = request->answer == HOLD_STORE_FAILED && lookup->id != LOOKUP_ALL;
+    bool cancelled = s->gate.cancelled;
     gate_end(s);
+    s->gate.cancelled = cancelled; /* the message that asked is still to be answered */
 }
 
 static void reject_lookup(struct judged *judged, const struct error_text *error)
@@ -119,7 +121,9 @@ static void use_hold(struct session *s, struct judged **judged)
         *judged = stored;
         return;
     }
-    if (hold != NULL)
+    if (hold != NULL && inside_has(s, hold->id))
+        error = error_ran_inside(&(*judged)->arena, hold);
+    else if (hold != NULL)
         error = error_hold(&(*judged)->arena, hold, false);
     else if (s->lookup.store_failed)
         error = hold_store_unusable();

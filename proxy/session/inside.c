@@ -37,6 +37,14 @@ int64_t inside_last_hold(const struct session *s)
     return s->inside.run_count > 0 ? s->inside.runs[s->inside.run_count - 1].hold : 0;
 }
 
+bool inside_has(const struct session *s, int64_t hold)
+{
+    for (size_t i = 0; i < s->inside.run_count; i++)
+        if (s->inside.runs[i].hold == hold)
+            return true;
+    return false;
+}
+
 void inside_ended(struct session *s, bool committed)
 {
     for (size_t i = 0; i < s->inside.run_count; i++)
@@ -156,9 +164,10 @@ bool inside_allows(struct session *s, const struct analysis *analysis, struct er
     return false;
 }
 
-/* COMMIT has been sent and its answer has not come. */
-static bool commit_outstanding(struct session *s)
+bool inside_may_have_committed(struct session *s)
 {
+    if (s->inside.run_count == 0)
+        return false;
     for (size_t i = 0; i < s->queue.count; i++) {
         const struct execution *execution = queue_at(&s->queue, i)->execution;
         if (execution != NULL && count_of(&execution->judged->judgement.analysis, STATEMENT_COMMIT) > 0)
@@ -170,6 +179,6 @@ static bool commit_outstanding(struct session *s)
 /* Nothing that was not committed will be; what may have been stays running, and the server will be asked. */
 void inside_session_ends(struct session *s)
 {
-    if (!commit_outstanding(s))
+    if (!inside_may_have_committed(s))
         inside_ended(s, false);
 }

@@ -256,6 +256,7 @@ struct gate {
     bool drifted;                 /* the run's effect is another than the one that was shown */
     int outside_answered;         /* of a run outside of a transaction: ReadyForQuery so far */
     bool settle_failed;           /* an error came for the Sync itself: no CommandComplete */
+    bool cancelled;               /* by the client: nothing new is begun, and nobody waited for */
 };
 
 /* What was found for EXECUTE pgwicket_hold(N) or SHOW pgwicket.holds; used up by the message that asked. */
@@ -550,6 +551,9 @@ const struct decision *gate_decide(struct session *s, const struct numbers *numb
 /* Shows gate.error in the way its origin demands, and ends the gate. */
 void gate_show_error(struct session *s);
 void gate_fail_with(struct session *s, const struct error_text *error);
+/* Was it cancelled, and has not failed otherwise? Then that is its error. What the server was doing may have
+ * ended before the cancel reached it (gate.md 8). */
+bool gate_fail_if_cancelled(struct session *s);
 /* The rejection that the portal's decision stands for. */
 struct error_text gate_rejection(struct session *s, const struct numbers *numbers);
 struct error_text gate_not_alone(void); /* a hold among other statements */
@@ -636,6 +640,7 @@ void hold_take_copy(struct session *s);
 void hold_keep_copy(struct session *s);     /* while it runs to be counted, should a hold rule be next */
 bool hold_copy_was_kept(struct session *s); /* false: it was too much, and is rejected */
 void hold_copy_message(struct session *s, const struct frame *frame);
+void hold_copy_cancelled(struct session *s); /* while it takes the data */
 void hold_copy_bytes(struct session *s, struct text bytes); /* a part of a message that is still to come */
 void hold_send_copy(struct session *s); /* the data, right behind Execute; nothing if there is none */
 void hold_describe_copy(const struct gate *gate, struct arena *arena, struct hold *hold);
@@ -665,6 +670,8 @@ void hold_session_ends(struct session *s);
 bool inside_has_room(const struct session *s);
 void inside_began(struct session *s, int64_t hold);
 int64_t inside_last_hold(const struct session *s); /* 0: none */
+bool inside_has(const struct session *s, int64_t hold);
+bool inside_may_have_committed(struct session *s); /* COMMIT was sent, and its answer has not come */
 void inside_ended(struct session *s, bool committed);
 void inside_reset(struct session *s);
 void inside_savepoint(struct session *s, struct text name);
@@ -725,6 +732,7 @@ struct text error_body_from(struct session *s, const struct error_text *error, i
 struct text error_body_audit(struct session *s);
 /* `state`: of the data, "nothing was run". */
 struct error_text error_paused(struct arena *arena, struct instant at, const char *state);
+struct error_text error_ran_inside(struct arena *arena, const struct hold *hold);
 struct error_text error_hold(struct arena *arena, const struct hold *hold, bool waited);
 
 /* relayed.c: the body for the client, into `out`, of a server's error or notice; always one. */

@@ -526,7 +526,7 @@ static void on_ready(struct session *s, struct text body)
         s->batch_failed = false;
         gate_ready(s);
     }
-    if (s->shutting_down && session_idle(s))
+    if (s->shutting_down && session_may_end(s))
         session_shutdown(s);
 }
 

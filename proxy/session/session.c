@@ -371,6 +371,8 @@ static size_t take_client_message(struct session *s, struct text bytes)
         return 0;
     measure_taken(s, frame.type);
     s->refreshed = false;
+    if (s->state != SESSION_GATED)
+        s->gate.cancelled = false; /* it was for this message */
     return frame.size;
 }
 
@@ -493,8 +495,12 @@ bool session_cancel_requested(struct session *s)
         hold_stop_waiting(s, true);
         return false;
     }
-    if (s->gate.state == GATE_COPY)
-        return false; /* nothing runs: the client can end its data */
+    if (s->gate.state == GATE_COPY) {
+        hold_copy_cancelled(s);
+        return false;
+    }
+    if (s->state == SESSION_GATED || s->state == SESSION_REFRESHING)
+        s->gate.cancelled = true;
     if (queue_head(&s->queue) == NULL)
         return false; /* nothing runs: a cancel of an idle session does nothing */
     if (!s->cancelling) {
@@ -592,7 +598,7 @@ void session_paused(struct session *s)
 void session_shutdown(struct session *s)
 {
     s->shutting_down = true;
-    if (session_idle(s) || session_waiting(s))
+    if (session_may_end(s) || session_waiting(s))
         session_fatal(s, "57P01", TEXT("terminating connection due to administrator command"),
                       SESSION_END_ADMIN);
 }
@@ -610,10 +616,32 @@ void session_client_gone(struct session *s)
         session_end(s, SESSION_END_CLIENT);
 }
 
+/* What that means for a hold. */
+static struct text after_loss(struct session *s, struct arena *arena)
+{
+    const struct gate *gate = &s->gate;
+    long long id = (long long)(gate->hold != NULL ? gate->hold->id : inside_last_hold(s));
+    bool open = gate->state == GATE_HOLD_COMMIT || inside_may_have_committed(s);
+    if (open)
+        return arena_printf(arena,
+                            " while hold %lld was being committed. EXECUTE pgwicket_hold(%lld) tells what became "
+                            "of it, and runs it only if nothing was committed",
+                            id, id);
+    if (gate->hold == NULL || gate->state >= GATE_HOLD_FINISH)
+        return TEXT("");
+    return gate->state >= GATE_CLAIM || gate->hold->state == HOLD_RELEASED
+               ? arena_printf(arena, "; nothing was committed, hold %lld stays released", id)
+               : arena_printf(arena, "; hold %lld goes on waiting for a person", id);
+}
+
 void session_server_gone(struct session *s)
 {
-    session_fatal(s, "08006", TEXT("pgwicket: the connection to the database was lost"),
-                  SESSION_END_SERVER);
+    struct arena arena;
+    arena_init(&arena);
+    struct text message = arena_printf(&arena, "pgwicket: the connection to the database was lost%.*s",
+                                       TEXT_ARGS(after_loss(s, &arena)));
+    session_fatal(s, "08006", message, SESSION_END_SERVER);
+    arena_release(&arena);
 }
 
 bool session_takes_input(const struct session *s)
@@ -626,6 +654,12 @@ bool session_closed(const struct session *s) { return s->state == SESSION_CLOSED
 bool session_idle(const struct session *s)
 {
     return s->state == SESSION_READY && s->status == 'I' && s->queue.count == 0 && !s->batch_open;
+}
+
+/* A transaction that has failed has nothing left to lose. */
+bool session_may_end(const struct session *s)
+{
+    return s->state == SESSION_READY && s->status != 'T' && s->queue.count == 0 && !s->batch_open;
 }
 
 bool session_waiting(const struct session *s)

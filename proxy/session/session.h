@@ -152,6 +152,7 @@ bool session_takes_input(const struct session *session);
 
 bool session_closed(const struct session *session);
 bool session_idle(const struct session *session); /* nothing outstanding, no transaction */
+bool session_may_end(const struct session *session); /* nothing outstanding, and nothing to be committed */
 bool session_waiting(const struct session *session); /* for a person */
 
 #endif

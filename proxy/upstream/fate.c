@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { COLUMN_SAME_CLUSTER, COLUMN_SAME_LIFE, COLUMN_GIVEN_BEFORE, COLUMN_AFTER_CRASH };
+enum { COLUMN_SAME_CLUSTER, COLUMN_SAME_COUNTERS, COLUMN_RESTARTED, COLUMN_GIVEN_BEFORE };
 
 #define MICROSECONDS(time)                                                                         \
     "(EXTRACT(epoch FROM " time                                                                    \
@@ -16,9 +16,13 @@ enum { COLUMN_SAME_CLUSTER, COLUMN_SAME_LIFE, COLUMN_GIVEN_BEFORE, COLUMN_AFTER_
     "pg_catalog.split_part($2, ' ', 1) "                                                           \
     "AND c.timeline_id::pg_catalog.text OPERATOR(pg_catalog.=) $3"
 
-#define SAME_LIFE                                                                                  \
+#define SAME_COUNTERS                                                                              \
     "pg_catalog.split_part($2, ' ', 2) OPERATOR(pg_catalog.=) " MICROSECONDS(                      \
         "pg_catalog.pg_stat_get_bgwriter_stat_reset_time()")
+
+#define RESTARTED                                                                                  \
+    "pg_catalog.split_part($2, ' ', 3) OPERATOR(pg_catalog.<>) ALL (ARRAY['', " MICROSECONDS(      \
+        "pg_catalog.pg_postmaster_start_time()") "])"
 
 /* next_xid is 'epoch:xid'. */
 #define GIVEN_BEFORE                                                                               \
@@ -27,15 +31,8 @@ enum { COLUMN_SAME_CLUSTER, COLUMN_SAME_LIFE, COLUMN_GIVEN_BEFORE, COLUMN_AFTER_
     "OPERATOR(pg_catalog.+) pg_catalog.split_part(c.next_xid, ':', 2)::pg_catalog.numeric "        \
     "OPERATOR(pg_catalog.>) $1::pg_catalog.numeric"
 
-/* The checkpoint at the end of a recovery, like that of a shutdown, is where its redo begins; one
- * of a shutdown is older than this postmaster. */
-#define AFTER_CRASH                                                                                \
-    "c.checkpoint_lsn OPERATOR(pg_catalog.=) c.redo_lsn "                                          \
-    "AND c.checkpoint_time OPERATOR(pg_catalog.>=) "                                               \
-    "pg_catalog.date_trunc('second', pg_catalog.pg_postmaster_start_time())"
-
 static const char server_sql[] =
-    "SELECT " SAME_CLUSTER ", " SAME_LIFE ", " GIVEN_BEFORE ", " AFTER_CRASH
+    "SELECT " SAME_CLUSTER ", " SAME_COUNTERS ", " RESTARTED ", " GIVEN_BEFORE
     " FROM pg_catalog.pg_control_system() s, pg_catalog.pg_control_checkpoint() c";
 
 static const char status_sql[] = "SELECT pg_catalog.pg_xact_status($1::pg_catalog.xid8)";
@@ -66,15 +63,16 @@ static enum upstream_fate read_status(const PGresult *result)
     return strcmp(status, "in progress") == 0 ? UPSTREAM_FATE_IN_PROGRESS : UPSTREAM_FATE_UNKNOWN;
 }
 
-/* An id of which nothing had reached the disk is given again after a crash: then it is another's
- * that was committed. The checkpoint at the end of the recovery tells whether that may be. */
-static enum upstream_fate committed_by(const PGresult *server)
+/* A crash forgets the ids of which nothing had reached the disk. Such an id is given again, and then it is another's
+ * transaction that is open or committed; after more crashes than one nothing tells it from ours. Counters begin
+ * anew with each crash, but not only then. A restart has ended every transaction, and has a checkpoint at
+ * its end or beginning: an id that had not been given by then was forgotten. */
+static enum upstream_fate after_crash(const PGresult *server, enum upstream_fate fate)
 {
-    if (is_true(server, COLUMN_SAME_LIFE))
-        return UPSTREAM_FATE_COMMITTED;
-    if (!is_true(server, COLUMN_GIVEN_BEFORE))
+    bool restarted = is_true(server, COLUMN_RESTARTED);
+    if (restarted && (fate == UPSTREAM_FATE_IN_PROGRESS || !is_true(server, COLUMN_GIVEN_BEFORE)))
         return UPSTREAM_FATE_ABORTED;
-    return is_true(server, COLUMN_AFTER_CRASH) ? UPSTREAM_FATE_COMMITTED : UPSTREAM_FATE_UNKNOWN;
+    return fate == UPSTREAM_FATE_COMMITTED ? UPSTREAM_FATE_UNKNOWN : fate;
 }
 
 static void terminate(PGconn *connection, const struct upstream_run *run)
@@ -97,8 +95,8 @@ static enum upstream_fate ask(PGconn *connection, const struct upstream_run *run
         PGresult *status = PQexecParams(connection, status_sql, 1, NULL, values, NULL, NULL, 0);
         fate = read_status(status);
         PQclear(status);
-        if (fate == UPSTREAM_FATE_COMMITTED)
-            fate = committed_by(server);
+        if (!is_true(server, COLUMN_SAME_COUNTERS))
+            fate = after_crash(server, fate);
     }
     PQclear(server);
     return fate;

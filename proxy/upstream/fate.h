@@ -15,7 +15,8 @@ struct upstream_run {
     struct text xid;
     int64_t backend_pid;
     struct text backend_start;     /* microseconds since 1970 */
-    struct text system_identifier; /* and, after a space, when its counters were last reset, as a crash does */
+    struct text system_identifier; /* and, after a space each, when its counters were last reset, as a crash
+                                      does, and when the server was started; microseconds since 1970 */
     int64_t timeline;
 };
 

@@ -8,11 +8,7 @@ import os
 import random
 import re
 import signal
-import socket
-import struct
-import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
@@ -22,9 +18,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import psycopg2
 
 from live import check, equal, eventually, main
-from wicket import Wicket, free_port
+from relay import Relay, Server
+from wicket import Wicket
 
-TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 LONG = bool(os.environ.get("PGWICKET_LONG"))
 RUNS = int(os.environ.get("PGWICKET_KILLS", "200" if LONG else "4"))
 LANES = 3 if LONG else 1
@@ -48,138 +44,8 @@ CREATE CONSTRAINT TRIGGER slow AFTER INSERT ON k.ledger DEFERRABLE INITIALLY DEF
 GRANT SELECT, INSERT ON ALL TABLES IN SCHEMA k TO agent;
 """
 MODES = ("autocommit", "fresh", "used")
+MARKS = (b"k.ledger", b"current_setting('DateStyle')", b"pg_xact_status")
 VICTIMS = ("pgwicket", "pgwicket", "backend", "server", "both")
-FINAL = ("executed", "unknown", "failed", "drifted", "refused", "expired", "lapsed")
-
-
-class Server:
-    """A PostgreSQL server that may be killed."""
-
-    def __init__(self):
-        self.folder = tempfile.mkdtemp(prefix="pgwicket-kills-")
-        self.script = os.path.join(TOP, "deploy", "throwaway-postgres")
-        subprocess.run([self.script, "start", self.folder], check=True, capture_output=True)
-        with open(self.folder + "/port", encoding="ascii") as file:
-            self.port = int(file.read())
-        self.ask(SCHEMA)
-
-    def ask(self, sql):
-        connection = psycopg2.connect(host=self.folder, port=self.port, dbname="postgres", user="postgres")
-        connection.autocommit = True
-        try:
-            cursor = connection.cursor()
-            cursor.execute(sql)
-            return cursor.fetchall() if cursor.description else None
-        finally:
-            connection.close()
-
-    def count(self, table, run):
-        return self.ask(f"SELECT count(*) FROM k.{table} WHERE run = '{run}'")[0][0]
-
-    def kill(self):
-        """The postmaster first, so that it starts nothing again; then all its children."""
-        with open(self.folder + "/data/postmaster.pid", encoding="ascii") as file:
-            postmaster = int(file.readline())
-        children = self.children(postmaster)
-        for process in [postmaster, *children]:
-            try:
-                os.kill(process, signal.SIGKILL)
-            except OSError:
-                pass
-        eventually(lambda: not any(os.path.exists(f"/proc/{child}") for child in children), "they are gone")
-
-    def is_dead(self):
-        with open(self.folder + "/data/postmaster.pid", encoding="ascii") as file:
-            return not os.path.exists(f"/proc/{int(file.readline())}")
-
-    @staticmethod
-    def children(parent):
-        found = []
-        for name in filter(str.isdigit, os.listdir("/proc")):
-            try:
-                with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                    if int(file.read().rsplit(")", 1)[1].split()[1]) == parent:
-                        found.append(int(name))
-            except (OSError, IndexError):
-                pass
-        return found
-
-    def resume(self):
-        subprocess.run([self.script, "resume", self.folder], check=True, capture_output=True)
-
-    def stop(self):
-        subprocess.run([self.script, "stop", self.folder], check=True, capture_output=True)
-        subprocess.run(["rm", "-rf", self.folder], check=True)
-
-
-class Relay:
-    """Between pgwicket and the server, message by message. `see(relay, label, pid)` is called before and after each
-    one of a session of an agent, and of what asks for the fate of a transaction."""
-
-    def __init__(self, port, see):
-        self.target, self.see = port, see
-        self.listener = socket.create_server(("127.0.0.1", 0), backlog=64)
-        self.port = self.listener.getsockname()[1]
-        threading.Thread(target=self.accept, daemon=True).start()
-
-    def accept(self):
-        while True:
-            try:
-                client, _ = self.listener.accept()
-            except OSError:
-                return
-            try:
-                server = socket.create_connection(("127.0.0.1", self.target))
-            except OSError:
-                client.close()
-                continue
-            pair = {"pid": 0, "of interest": False, "sql": ""}
-            for source, sink, way in ((client, server, ">"), (server, client, "<")):
-                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                threading.Thread(target=self.pump, args=(source, sink, way, pair), daemon=True).start()
-
-    def pump(self, source, sink, way, pair):
-        try:
-            started = way == "<"
-            pending = b""
-            while True:
-                part = source.recv(65536)
-                if not part:
-                    break
-                pending += part
-                while True:
-                    head = 1 if started else 0
-                    if len(pending) < head + 4:
-                        break
-                    size = head + struct.unpack(">I", pending[head:head + 4])[0]
-                    if len(pending) < size:
-                        break
-                    message, pending = pending[:size], pending[size:]
-                    started = True
-                    self.relay(message, head, sink, way, pair)
-        except OSError:
-            pass
-        for end in (source, sink):
-            try:
-                end.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                pass
-
-    def relay(self, message, head, sink, way, pair):
-        kind = message[:1].decode("latin-1") if head else "startup"
-        if way == "<" and kind == "K":
-            pair["pid"] = struct.unpack(">I", message[5:9])[0]
-        if way == ">" and kind in "PQ":
-            text = message[5:].lstrip(b"\0")
-            sql = text.split(b"\0", 2)[1 if kind == "P" and b"\0" in text else 0]
-            pair["sql"] = " ".join(sql.decode("utf-8", "replace").split()[:2])[:40]
-            pair["of interest"] |= b"k.ledger" in sql or b"current_setting('DateStyle')" in sql or b"pg_xact_status" in sql
-        label = f"{way}{kind} {pair['sql']}"
-        if pair["of interest"]:
-            self.see(label, pair["pid"], "before")
-        sink.sendall(message)
-        if pair["of interest"]:
-            self.see(label, pair["pid"], "after")
 
 
 class Plan:
@@ -210,8 +76,8 @@ class Lane:
 
     def __init__(self, chance):
         self.chance, self.lock = chance, threading.Lock()
-        self.server = Server()
-        self.relay = Relay(self.server.port, self.see)
+        self.server = Server(SCHEMA)
+        self.relay = Relay(self.server.port, self.see, MARKS)
         self.upstream = (f"host=127.0.0.1 port={self.relay.port} dbname=postgres user=agent password=agent-password "
                          "sslmode=disable")
         self.running = Wicket(self, POLICY)
@@ -220,7 +86,7 @@ class Lane:
 
     # --- killing
 
-    def see(self, label, pid, when):
+    def see(self, pair, label, when):
         with self.lock:
             plan = self.plan
             if plan is None:
@@ -230,7 +96,7 @@ class Lane:
                 return
             self.plan = None
         time.sleep(plan.delay)
-        self.kill(plan, pid, f"{when} {label}")
+        self.kill(plan, pair.pid if pair else 0, f"{when} {label}")
 
     def kill(self, plan, pid, where):
         if plan.victim in ("pgwicket", "both"):
@@ -339,16 +205,19 @@ class Lane:
                 time.sleep(0.03)
                 continue
             seen["hold"] = hold["id"]
-            self.see("> pending", 0, "after")
+            self.see(None, "> pending", "after")
             time.sleep(wait)
             try:
-                seen["early"] += self.server.count("ledger", name) if not seen["released"] else 0
+                seen["early"] += self.count("ledger", name) if not seen["released"] else 0
             except psycopg2.Error:
                 pass
             seen["released"].add(hold["id"])
-            self.see("> release", 0, "before")
+            self.see(None, "> release", "before")
             self.api(f"holds/{hold['id']}/release", digest=hold["digest"])
-            self.see("> release", 0, "after")
+            self.see(None, "> release", "after")
+
+    def count(self, table, run):
+        return self.server.value(f"SELECT count(*) FROM k.{table} WHERE run = '{run}'")
 
     # --- one run
 
@@ -383,7 +252,7 @@ class Lane:
         what = f"{name} {plan.mode} {plan.victim} {plan.label or plan.nth} {plan.when}: {seen}"
         eventually(lambda: all(h["state"] != "running" for h in self.holds_of(name)), f"an end of running: {what}", 20)
         holds = self.holds_of(name)
-        rows, states = self.server.count("ledger", name), collections.Counter(h["state"] for h in holds)
+        rows, states = self.count("ledger", name), collections.Counter(h["state"] for h in holds)
         what += f" {dict(states)} rows {rows}"
         equal(seen["early"], 0, f"committed before it was released: {what}")
         check(seen["released"] <= {h["id"] for h in holds}, f"a hold is lost: {what}")
@@ -391,7 +260,7 @@ class Lane:
         check(states["executed"] <= rows <= states["executed"] + states["unknown"], f"a state is not true: {what}")
         check(seen["told"] <= rows, f"told, but not done: {what}")
         if plan.mode == "used":
-            equal(self.server.count("mark", name), rows, f"a half of a transaction: {what}")
+            equal(self.count("mark", name), rows, f"a half of a transaction: {what}")
         check(set(states) <= {"pending", "executed", "unknown"}, f"other ends: {what}")
         check(rows == 1 or states["unknown"] or states["pending"], f"it never ran: {what}")
 
