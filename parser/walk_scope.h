@@ -566,4 +566,7 @@ bool constant_integer(Node *node, int64_t *value);
 /* Is the node a constant or parameter, under casts? */
 bool is_constant(Node *node);
 
+/* FALSE or NULL, under casts: an OR loses nothing without it. */
+bool is_never_true(Node *node);
+
 #endif

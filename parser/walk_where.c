@@ -44,8 +44,7 @@ static bool is_null(Node *node)
     return node != NULL && IsA(node, A_Const) && ((A_Const *)node)->isnull;
 }
 
-/* FALSE or NULL: an OR loses nothing without it. */
-static bool is_never_true(Node *node)
+bool is_never_true(Node *node)
 {
     while (node != NULL && IsA(node, TypeCast))
         node = ((TypeCast *)node)->arg;

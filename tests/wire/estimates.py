@@ -149,6 +149,8 @@ def test_what_a_key_proves_is_asked_no_estimate():
     try:
         for number, (sql, expected) in enumerate((("UPDATE w.log SET note = '{}' WHERE id = 1", 0),
                                                   ("UPDATE w.log SET note = '{}' WHERE id IN (1, 2)", 0),
+                                                  ("UPDATE w.log SET note = '{}' WHERE id = 1 OR (id = 2 AND note <> '')", 0),
+                                                  ("UPDATE w.log SET note = '{}' WHERE id = ANY(ARRAY[1, 2]) AND (id, note) IN ((1, ''))", 0),
                                                   ("UPDATE w.slow SET n = length('{}') WHERE id < 0", 1))):
             for extended_protocol in (False, True):
                 marker = f"marker {os.getpid()} {number} {extended_protocol}"

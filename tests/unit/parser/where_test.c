@@ -1,4 +1,5 @@
 /* where_test.c - how strong a WHERE is, and how many rows a statement proves. */
+#include "proxy/base/buffer.h"
 #include "unit/parser/trap_catalog.h"
 
 #include <criterion/criterion.h>
@@ -257,6 +258,43 @@ Test(where, proves_rows_by_a_whole_key)
         {"WHERE order_id = 1 AND line = $1::float8", WHERE_REQUIRED, -1},
         {"WHERE order_id = 1 AND line = (SELECT 1)", WHERE_REQUIRED, -1},
         {"WHERE NOT (order_id <> 1 OR line <> 2)", WHERE_REQUIRED, -1},
+        {"WHERE order_id = NULL AND line = 1", WHERE_REQUIRED, -1}, /* IS NULL by transform_null_equals */
+        {"WHERE order_id = 1 AND line = ANY (ARRAY['1', $1]::int8[])", WHERE_KEY, 2},
+        {"WHERE order_id = 1 AND line = ANY (ARRAY[1, 2]::int4[])", WHERE_KEY, 2},
+        {"WHERE order_id = 1 AND line = ANY (ARRAY[1, 2]::numeric[])", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND line = ANY (ARRAY[ARRAY[1, 2]]::int8[])", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND line = ANY (ARRAY['{1,2}'::int8[]]::int8[])", WHERE_REQUIRED, -1},
+    };
+    CHECK_STRENGTH(cases);
+}
+
+Test(where, proves_rows_by_the_keys_of_alternatives)
+{
+    static const struct strength_case cases[] = {
+        {"WHERE order_id = 1 AND (line = 2 OR line = 3 OR line IN (4, 5))", WHERE_KEY, 4},
+        {"WHERE (order_id = 1 AND line = 2) OR (order_id = 3 AND line = 4)", WHERE_KEY, 2},
+        {"WHERE (order_id, line) IN ((1, 2), (3, 4), (3, 4))", WHERE_KEY, 3},
+        {"WHERE (line, order_id) IN (($1, 2), (3, '4'))", WHERE_KEY, 2},
+        {"WHERE order_id = 1 AND (line, qty) IN ((1, 2), (3, 4))", WHERE_KEY, 2},
+        {"WHERE (order_id = 1 OR order_id = 2) AND (line = 1 OR line = 2)", WHERE_KEY, 4},
+        {"WHERE (order_id = 1 AND (line = 2 OR line = 3)) OR (order_id, line) = (4, 5)", WHERE_KEY, 3},
+        {"WHERE order_id = 1 AND ((line = 2 AND qty > 1) OR (line = 3 AND (qty < 1 OR false)))", WHERE_KEY, 2},
+        {"WHERE (order_id = 1 AND line = 2) OR false OR NULL", WHERE_KEY, 1},
+        {"WHERE (order_id, line) IN ((1, 2), (3, 4)) AND line = 4", WHERE_KEY, 2},
+        {"WHERE order_id = 1 AND (line = 2 OR line = ANY ($1))", WHERE_KEY, -1},
+        {"WHERE (order_id = 1 AND line = 2) OR order_id = 3", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND (line = 2 OR qty = 3)", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND (line = 2 OR line IS NULL)", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND (line = 2 OR line = 3.0)", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND (line = 2 OR line = qty)", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND (line = 2 OR line = NULL)", WHERE_REQUIRED, -1},
+        {"WHERE order_id = 1 AND (line = 2 OR true)", WHERE_REQUIRED, -1},
+        {"WHERE (order_id, line) IN ((1, 2), (3, qty))", WHERE_REQUIRED, -1},
+        {"WHERE (order_id, line) IN ((1, 2), (3, 4.0))", WHERE_REQUIRED, -1},
+        {"WHERE (order_id, line) IN (SELECT 1, 2)", WHERE_ANY, -1},
+        {"WHERE (order_id, line) NOT IN ((1, 2), (3, 4))", WHERE_ANY, -1},
+        {"WHERE NOT ((order_id, line) IN ((1, 2), (3, 4)))", WHERE_REQUIRED, -1},
+        {"WHERE (order_id, line) > (1, 2) OR (order_id, line) = (1, 2)", WHERE_REQUIRED, -1},
     };
     CHECK_STRENGTH(cases);
 }
@@ -309,8 +347,33 @@ Test(where, knows_when_a_key_proves_nothing)
         {"MERGE INTO shop.orders o USING (VALUES (1)) v(id) ON o.id = v.id WHEN MATCHED THEN "
          "DELETE",
          VERB_DELETE, WHERE_ANY, -1},
+        {"UPDATE shop.customers SET name = 'x' WHERE id = 1 OR email = 'a'", VERB_UPDATE, WHERE_KEY, 2},
+        {"UPDATE shop.customers SET name = 'x' WHERE id = 1 OR email = 'a' OR vip", VERB_UPDATE, WHERE_REQUIRED, -1},
+        {"UPDATE shop.customers SET name = 'x' WHERE email = NULL", VERB_UPDATE, WHERE_REQUIRED, -1},
     };
     CHECK_WRITES(cases);
+}
+
+Test(where, proves_no_more_of_a_huge_text_than_it_has_time_for)
+{
+    enum { DEPTH = 200, ARMS = 3000 };
+    struct arena arena;
+    struct buffer sql;
+    arena_init(&arena);
+    buffer_init(&sql, 1 << 20);
+    buffer_append_string(&sql, "DELETE FROM shop.orders WHERE ");
+    for (int i = 0; i < DEPTH; i++)
+        buffer_append_string(&sql, "(id = 1 OR notes = 'a' AND ");
+    for (int i = 0; i < ARMS; i++)
+        buffer_printf(&sql, "id = %d OR ", i);
+    buffer_append_string(&sql, "id = 1");
+    for (int i = 0; i < DEPTH; i++)
+        buffer_append_string(&sql, ")");
+    buffer_append_byte(&sql, 0);
+    const struct action *action = trap_action(&arena, (const char *)sql.bytes, VERB_DELETE);
+    cr_expect_neq(action->where, WHERE_ANY);
+    buffer_release(&sql);
+    arena_release(&arena);
 }
 
 Test(where, knows_no_key_where_equality_is_not_the_servers)
