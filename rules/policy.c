@@ -56,13 +56,43 @@ static bool rule_lets(const struct rule *rule, bool held)
     return rule->verdict == VERDICT_ALLOW || (held && rule->verdict == VERDICT_HOLD);
 }
 
-bool policy_may_make_objects(const struct policy *policy, bool held)
+static bool is_only_a_sequence(const struct object_pattern *pattern, const struct catalog *catalog)
 {
-    static const enum verb making[] = {VERB_CREATE, VERB_ALTER, VERB_DROP, VERB_CALL, VERB_CODE};
-    for (size_t i = 0; i < policy->rule_count; i++)
+    if (catalog == NULL || pattern->kind != OBJECT_NAME || !object_pattern_is_literal(pattern) ||
+        pattern->part_count != 2)
+        return false;
+    struct text schema = pattern->parts[0].text, name = pattern->parts[1].text;
+    const struct relation *relation = catalog_relation(catalog, schema, name);
+    size_t count;
+    const struct function *const functions = catalog_functions(catalog, name, &count);
+    for (size_t i = 0; i < count; i++)
+        if (text_equal(functions[i].schema, schema))
+            return false;
+    return relation != NULL && relation->kind == 'S';
+}
+
+/* `call` of a sequence is nextval('…'), which runs no code of users'. */
+static bool calls_code(const struct rule *rule, const struct catalog *catalog)
+{
+    bool code = false;
+    for (size_t i = 0; i < rule->on_count; i++)
+        code = code || !is_only_a_sequence(&rule->on[i], catalog);
+    return code && rule->verbs[VERB_CALL];
+}
+
+bool policy_may_make_objects(const struct policy *policy, bool held, const struct catalog *catalog)
+{
+    static const enum verb making[] = {VERB_CREATE, VERB_ALTER, VERB_DROP, VERB_CODE};
+    for (size_t i = 0; i < policy->rule_count; i++) {
+        const struct rule *rule = &policy->rules[i];
+        if (!rule_lets(rule, held))
+            continue;
+        bool makes = calls_code(rule, catalog);
         for (size_t j = 0; j < ARRAY_SIZE(making); j++)
-            if (rule_lets(&policy->rules[i], held) && policy->rules[i].verbs[making[j]])
-                return true;
+            makes = makes || rule->verbs[making[j]];
+        if (makes)
+            return true;
+    }
     return policy_may_set_search_path(policy);
 }
 

@@ -148,9 +148,10 @@ struct policy {
  * The agent may create, alter, drop, call, run code, or set search_path: a name without a schema is
  * judged as everything that it could mean. What the policy only holds is a person's change, which the
  * catalog shows like any other of the owner's: it counts (`held`) in a transaction in which such a hold
- * ran, and until a catalog was loaded after it.
+ * ran, and until a catalog was loaded after it. `call` of what is a sequence by `catalog` (NULL: nothing is
+ * known) runs no code.
  */
-bool policy_may_make_objects(const struct policy *policy, bool held);
+bool policy_may_make_objects(const struct policy *policy, bool held, const struct catalog *catalog);
 
 /* What the rules let the agent make, change or drop, as analyse() wants to know it; in `arena`. */
 const struct makeable *policy_makeable(struct arena *arena, const struct policy *policy, bool held,

@@ -177,7 +177,7 @@ static unsigned changes_of(struct arena *arena, const struct decide_context *con
                            const struct shape *shape)
 {
     unsigned changes = shape->changes & (CHANGES_ROLE | CHANGES_OBJECTS | CHANGES_BY_CODE);
-    if (goes_back(shape->kind) && !policy_may_make_objects(context->policy, true))
+    if (goes_back(shape->kind) && !policy_may_make_objects(context->policy, true, context->catalog))
         changes = 0;
     if (!policy_may_change_role(context->policy)) /* so that RESET ROLE goes back to what it is */
         changes &= ~(unsigned)CHANGES_ROLE;
@@ -300,7 +300,7 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
         .catalog = context->catalog,
         .search_path = policy->search_path,
         .search_path_count = policy->search_path_count,
-        .every_candidate = (policy_may_make_objects(policy, context->holds_made) ||
+        .every_candidate = (policy_may_make_objects(policy, context->holds_made, context->catalog) ||
                             context->temporary_count > 0) &&
                            !policy->transparent,
         .path_open = !policy->search_path_pinned,

@@ -34,13 +34,44 @@ Test(policy, facts_follow_from_its_rules)
         struct rule rules[] = {test_rule(facts[i].verdict, facts[i].words)};
         struct policy policy = test_policy(rules, 1);
         cr_expect_eq(policy_reads_only(&policy), facts[i].reads_only, "%s", facts[i].words);
-        cr_expect_eq(policy_may_make_objects(&policy, false), facts[i].makes_objects, "%s",
+        cr_expect_eq(policy_may_make_objects(&policy, false, NULL), facts[i].makes_objects, "%s",
                      facts[i].words);
-        cr_expect_eq(policy_may_make_objects(&policy, true), facts[i].makes_if_released, "%s",
+        cr_expect_eq(policy_may_make_objects(&policy, true, NULL), facts[i].makes_if_released, "%s",
                      facts[i].words);
         cr_expect_eq(policy_allows_everything(&policy), facts[i].allows_everything, "%s",
                      facts[i].words);
     }
+}
+
+Test(policy, call_of_a_sequence_runs_no_code)
+{
+    static const struct {
+        const char *words;
+        bool makes_objects;
+    } cases[] = {
+        {"call on shop.s", false},        {"call on shop.s shop.s2", false}, {"call on shop.s shop.f", true},
+        {"call on shop.both", true},      {"call on shop.unknown", true},    {"call on shop.*", true},
+        {"call on *", true},              {"call on other.s", true},         {"call drop on shop.s", true},
+        {"call on shop.t", true},
+    };
+    static const char *const relations[] = {"s", "s2", "both", "t"};
+    static const char *const functions[] = {"f", "both"};
+    struct catalog *catalog = catalog_new();
+    for (size_t i = 0; i < ARRAY_SIZE(relations); i++)
+        catalog_add_relation(catalog, &(struct relation){.oid = 1 + (uint32_t)i, .schema = TEXT("shop"),
+                                                         .name = text_from(relations[i]),
+                                                         .kind = i == 3 ? 'r' : 'S', .persistence = 'p'});
+    for (size_t i = 0; i < ARRAY_SIZE(functions); i++)
+        catalog_add_function(catalog, &(struct function){.oid = 9 + (uint32_t)i, .schema = TEXT("shop"),
+                                                         .name = text_from(functions[i]), .kind = 'f'});
+    catalog_seal(catalog, (struct instant){0}, 150000);
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        struct rule rules[] = {test_rule(VERDICT_ALLOW, cases[i].words)};
+        struct policy policy = test_policy(rules, 1);
+        cr_expect_eq(policy_may_make_objects(&policy, false, catalog), cases[i].makes_objects, "%s", cases[i].words);
+        cr_expect(policy_may_make_objects(&policy, false, NULL), "%s", cases[i].words);
+    }
+    catalog_release(catalog);
 }
 
 Test(policy, allows_everything_only_where_nothing_before_pre_empts_it)
