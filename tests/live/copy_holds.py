@@ -183,6 +183,37 @@ def test_the_extended_protocol():
     equal(database.value("SELECT string_agg(v, '' ORDER BY id) FROM c.t WHERE id >= 300"), "ab")
 
 
+def test_a_counted_copy_in_the_extended_protocol():
+    before = database.value("SELECT count(*) FROM c.counted")
+    begin = [pgwire.parse("COPY c.counted FROM STDIN"), pgwire.bind(), pgwire.describe(), pgwire.execute(), pgwire.SYNC]
+
+    def send_copy(c, *numbers):
+        c.send(*begin)
+        equal(pgwire.kinds([c.read() for _ in range(4)]), "12nG")
+        c.send(*[pgwire.message("d", b"%d\tx\n" % number) for number in numbers], pgwire.message("c"), pgwire.SYNC)
+
+    with pgwire.Connection("127.0.0.1", running.port, "agent", AGENT_SECRET) as c:
+        send_copy(c, 400, 401)
+        answers = c.answers()
+        equal((pgwire.kinds(answers), [a.tag() for a in answers if a.kind == "C"]), ("CZ", ["COPY 2"]))
+        send_copy(c, 402, 403, 404)
+        hold = eventually(lambda: running.holds("pending"), "a hold")[0]
+        equal(database.value("SELECT count(*) FROM c.counted"), before + 2, "rows while it waits")
+        release(running.hold(hold["id"]))
+        answers = c.answers()
+        equal((pgwire.kinds(answers).strip("N"), [a.tag() for a in answers if a.kind == "C"]), ("CZ", ["COPY 3"]))
+        equal((running.hold(hold["id"])["state"], database.value("SELECT count(*) FROM c.counted")), ("executed", before + 5))
+        c.run(pgwire.query("BEGIN"))
+        send_copy(c, 405, 406, 407)
+        release(eventually(lambda: running.holds("pending"), "a hold in a fresh transaction")[0])
+        answers = c.answers()
+        equal((pgwire.kinds(answers).strip("N"), pgwire.status(answers)), ("CZ", "T"))
+        equal(database.value("SELECT count(*) FROM c.counted"), before + 5, "rows before COMMIT")
+        c.run(pgwire.query("COMMIT"))
+    equal(database.value("SELECT count(*) FROM c.counted"), before + 8)
+
+
+
 if __name__ == "__main__":
     with wicket(POLICY) as (database, running):
         database.ask(SCHEMA)
