@@ -329,6 +329,7 @@ struct pins {
     bool moved;          /* by the client itself, in this transaction: its end may move them back */
     bool moved_for_good; /* … or keep them */
     bool asked_outside, answered; /* the newest question */
+    char *pinned;        /* owned: the settings that it asked for besides those of every policy */
 };
 
 /* A hold changed objects, or ran code: what no catalog shows in that transaction, nor behind it until one is

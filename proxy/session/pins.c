@@ -8,6 +8,7 @@
  */
 #include "proxy/session/internal.h"
 
+#include "proxy/base/attributes.h"
 #include "proxy/base/digest.h"
 #include "proxy/base/invariant.h"
 
@@ -47,15 +48,16 @@ static void append_setting(struct buffer *sql, struct text name)
     append_current_setting(sql, name);
 }
 
+static const char *const always[] = {"role",
+                                     "session_authorization",
+                                     "search_path",
+                                     "standard_conforming_strings",
+                                     "client_encoding",
+                                     "row_security",
+                                     "session_replication_role"};
+
 struct text pins_sql(struct arena *arena, const struct policy *policy, bool with_names)
 {
-    static const char *const always[] = {"role",
-                                         "session_authorization",
-                                         "search_path",
-                                         "standard_conforming_strings",
-                                         "client_encoding",
-                                         "row_security",
-                                         "session_replication_role"};
     struct buffer sql;
     buffer_init(&sql, LIMIT_STATEMENT_BYTES);
     buffer_append_string(&sql, temporary_sql);
@@ -70,6 +72,25 @@ struct text pins_sql(struct arena *arena, const struct policy *policy, bool with
     return text;
 }
 
+static void cut_rows(struct pins *pins);
+
+/* A reload may have pinned other settings: of those before nothing was read. */
+static void follow_policy(struct pins *pins, const struct policy *policy)
+{
+    struct buffer names;
+    buffer_init(&names, LIMIT_STATEMENT_BYTES);
+    for (size_t i = 0; i < policy->setting_count; i++)
+        if (policy->settings[i].pinned) {
+            buffer_append_text(&names, policy->settings[i].name);
+            buffer_append_byte(&names, '\n');
+        }
+    if (pins->pinned != NULL && !text_is(buffer_text(&names), pins->pinned))
+        cut_rows(pins);
+    free(pins->pinned);
+    pins->pinned = strdup(buffer_string(&names));
+    buffer_release(&names);
+}
+
 /* Sends the question in a way that leaves the client's batch as it is, and waits for the answer. */
 static enum step ask(struct session *s, const struct policy *policy)
 {
@@ -77,6 +98,7 @@ static enum step ask(struct session *s, const struct policy *policy)
     arena_init(&arena);
     bool batch = s->batch_open;
     bool has_names = names_count(s->statements) > 0 || names_count(s->portals) > 0;
+    follow_policy(&s->pins, policy);
     s->pins.answered = false;
     s->pins.asked_outside = !batch && s->status == 'I';
     send_injected(s, PURPOSE_PINS, pins_sql(&arena, policy, has_names));
@@ -209,14 +231,25 @@ static struct text row_at(const struct pins *pins, size_t index)
     return (struct text){pins->rows[index].bytes, pins->rows[index].size};
 }
 
-/* Has any row this value in this place? */
+/* To what is always read. */
+static void cut_rows(struct pins *pins)
+{
+    for (size_t i = 0; i < pins->count; i++) {
+        struct text rest = row_at(pins, i);
+        for (size_t j = 0; j < ARRAY_SIZE(always); j++)
+            (void)next_field(&rest);
+        pins->rows[i].size -= rest.size;
+    }
+}
+
+/* Has any row this value in this place, or was read before it was asked for? */
 static bool was_read(const struct pins *pins, size_t place, struct text value)
 {
     for (size_t i = 0; i < pins->count; i++) {
-        struct text rest = row_at(pins, i), field = TEXT("");
+        struct text rest = row_at(pins, i), found = TEXT("");
         for (size_t j = 0; j <= place; j++)
-            field = next_field(&rest);
-        if (text_equal(field, value))
+            found = next_field(&rest);
+        if (found.size == 0 || text_equal(found, value))
             return true;
     }
     return false;

@@ -106,6 +106,7 @@ void session_free(struct session *s)
     buffer_release(&s->client_out);
     buffer_release(&s->server_out);
     pins_forget(&s->pins);
+    free(s->pins.pinned);
     arena_release(&s->setup_arena);
     free(s);
 }

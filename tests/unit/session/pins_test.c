@@ -161,6 +161,24 @@ Test(pins, a_table_that_code_leaves_in_pg_temp_is_a_candidate)
     cr_assert_str_eq(read_on(), "TDCZI");
 }
 
+Test(pins, a_reload_that_pins_another_setting_ends_no_session_and_hides_no_move)
+{
+    static const struct setting_rule pinned = {.name = TEXT_INIT("app.tenant"), .pinned = true};
+    for (int moves = 0; moves < 2; moves++) {
+        run(CODED);
+        rig.policy.settings = &pinned;
+        rig.policy.setting_count = 1;
+        cr_assert_str_eq(read_on(), "TDCZI");
+        rig.moving = moves ? "INSERT INTO shop.coded" : NULL;
+        rig.moved = (struct rig_pins){.path = "public"};
+        run(CODED);
+        rig.policy.setting_count = 0;
+        cr_assert_str_eq(read_on(), moves ? "E(42501)" : "TDCZI");
+        end();
+        begin();
+    }
+}
+
 /* --- names ---------------------------------------------------------------------------------------- */
 
 static const char *line_of(char kind, const char *name, const char *sql)

@@ -336,14 +336,16 @@ static bool answer_counters(struct rig *rig, const char *sql)
 static bool answer_pins(struct rig *rig, const char *sql)
 {
     const struct rig_pins *pins = &rig->pins;
-    const char *const shown[] = {pins->temporary, pins->names, pins->role, "agent", pins->path};
+    const char *const shown[] = {pins->temporary, pins->names, pins->role, "agent", pins->path, "on", "UTF8", "on",
+                                 "origin", "18"};
+    size_t count = ARRAY_SIZE(shown) - (strstr(sql, "app.tenant") == NULL);
     struct text values[ARRAY_SIZE(shown)];
     if (!begins(sql, "SELECT (SELECT pg_catalog.string_agg(c.relname"))
         return false;
-    for (size_t i = 0; i < ARRAY_SIZE(shown); i++)
+    for (size_t i = 0; i < count; i++)
         values[i] = text_from(shown[i] != NULL ? shown[i] : "");
     if (!rig->no_pins)
-        build_data_row(&rig->replies, values, ARRAY_SIZE(values));
+        build_data_row(&rig->replies, values, (uint16_t)count);
     build_command_complete(&rig->replies, TEXT("SELECT 1"));
     return true;
 }
