@@ -177,20 +177,32 @@ static void call_makeable(struct walk *walk, struct text schema, struct text nam
     walk->shape->volatile_functions = true;
 }
 
-size_t call_what_may_be(struct walk *walk, struct text name, bool is_type, int location)
+/* In the first so many schemas of the path; functions and operators are not looked for in pg_temp. */
+static size_t call_makeable_in(struct walk *walk, struct text name, size_t schemas, bool in_temp,
+                               int location)
 {
     size_t count, found = 0;
     const struct text *path = walk_path(walk, &count);
     if (!walk_spend(walk, count))
         return 0;
-    for (size_t i = 0; i < count; i++) {
-        if ((text_is(path[i], "pg_temp") && !is_type) ||
+    for (size_t i = 0; i < count && i < schemas; i++) {
+        if ((text_is(path[i], "pg_temp") && !in_temp) ||
             !walk_may_make(walk, MAKEABLE_CODE, path[i], name))
             continue;
         call_makeable(walk, path[i], name, location);
         found++;
     }
     return found;
+}
+
+size_t call_what_may_be(struct walk *walk, struct text name, int location)
+{
+    return call_makeable_in(walk, name, SIZE_MAX, false, location);
+}
+
+size_t call_types_that_may_be(struct walk *walk, struct text name, size_t schemas, int location)
+{
+    return call_makeable_in(walk, name, schemas, true, location);
 }
 
 struct users_called {
@@ -370,7 +382,7 @@ static bool call_named(struct walk *walk, const struct named_call *call)
     if (call->argument_count == 1 && !users.sure) /* type(value) is a cast */
         found = cast_by_name(walk, call) || found;
     if (call->schema.size == 0 && !users.sure)
-        found = call_what_may_be(walk, call->name, false, call->location) > 0 || found;
+        found = call_what_may_be(walk, call->name, call->location) > 0 || found;
     if (!found && !call->optional)
         call_unknown(walk, call);
     return found;
@@ -448,7 +460,7 @@ void function_call(struct walk *walk, struct scope *scope, FuncCall *tree)
         size_t named = 0;
         if (call.schema.size == 0) {
             call_users(walk, &user, false, &named);
-            call_what_may_be(walk, call.name, false, call.location);
+            call_what_may_be(walk, call.name, call.location);
         }
         return;
     }
@@ -482,7 +494,7 @@ bool attribute_call(struct walk *walk, struct text name, bool certain, int locat
     size_t count = 0;
     if (walk->context->catalog != NULL)
         user = catalog_functions(walk->context->catalog, name, &count) != NULL;
-    user = user || call_what_may_be(walk, name, false, location) > 0;
+    user = user || call_what_may_be(walk, name, location) > 0;
     bool found = call_named(walk, &call);
     if (found)
         casts_of_rows_of_tables(walk, location);

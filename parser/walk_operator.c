@@ -316,7 +316,7 @@ static void operator_used(struct walk *walk, const struct named_operator *named,
         return;
     size_t found = user_operators(walk, named, list, true);
     if (named->schema.size == 0 && !sure)
-        found += call_what_may_be(walk, named->name, false, named->location);
+        found += call_what_may_be(walk, named->name, named->location);
     if (found > 0 || sure || (named->schema.size == 0 && is_builtin_operator(named->name)))
         return;
     if (user_operators(walk, named, &any, true) == 0)
@@ -420,7 +420,7 @@ static bool is_shadowed(struct walk *walk, struct text name, struct operand_list
     const struct named_operator named = {.name = name, .location = -1};
     bool sure = choose_operators(walk, &named, list);
     return user_operators(walk, &named, list, false) > 0 ||
-           (!sure && call_what_may_be(walk, name, false, -1) > 0);
+           (!sure && call_what_may_be(walk, name, -1) > 0);
 }
 
 bool expression_is_shadowed(struct walk *walk, A_Expr *tree)

@@ -160,7 +160,13 @@ static const struct relation *in_catalog(const struct walk *walk, struct text sc
     return catalog != NULL ? catalog_relation(catalog, schema, name) : NULL;
 }
 
-/* Nothing can be put before or in the place of what pg_catalog has, but in pg_temp. */
+/* Nothing can be put in the place of what pg_catalog has, nor before it but in a schema before it. */
+bool walk_path_ends(const struct walk *walk, struct text schema)
+{
+    const struct analyse_context *context = walk->context;
+    return !context->every_candidate || (text_is(schema, "pg_catalog") && !context->path_open);
+}
+
 static void search_relations(struct walk *walk, struct text name, struct search *search)
 {
     size_t count;
@@ -177,8 +183,7 @@ static void search_relations(struct walk *walk, struct text name, struct search 
         if (candidate.relation == NULL && !is_new && !is_temporary(walk, path[i], name))
             continue;
         search_add(walk, search, &candidate);
-        if (candidate.relation != NULL &&
-            (!walk->context->every_candidate || text_is(path[i], "pg_catalog")))
+        if (candidate.relation != NULL && walk_path_ends(walk, path[i]))
             return;
     }
 }
@@ -276,7 +281,8 @@ static struct text creation_schema(struct walk *walk, struct text name, int loca
         struct text schema = context->search_path[i];
         if (may_move_schema(walk, schema))
             break;
-        if (context->catalog == NULL || catalog_has_schema(context->catalog, schema))
+        if (context->catalog == NULL || text_is(schema, "pg_temp") ||
+            catalog_has_schema(context->catalog, schema))
             return arena_text(walk->arena, schema);
     }
     if (context->every_candidate)

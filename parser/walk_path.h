@@ -36,6 +36,9 @@ struct object walk_object_from_names(struct walk *walk, List *names, int locatio
  * candidate is wanted, and never has functions or operators. */
 const struct text *walk_path(struct walk *walk, size_t *count);
 
+/* Is a relation or type that is in this schema of the path surely found there, or before? */
+bool walk_path_ends(const struct walk *walk, struct text schema);
+
 /* Could the agent do that to schema.name? `ways`: MAKEABLE_*, any of them. */
 bool walk_may_make(const struct walk *walk, unsigned ways, struct text schema, struct text name);
 

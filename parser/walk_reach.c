@@ -126,10 +126,20 @@ bool builtins_are_first(struct walk *walk)
     return count > first && text_is(path[first], "pg_catalog");
 }
 
+/* Functions and operators are not looked for in pg_temp; casts need code. */
+static bool is_temporary_only(const struct makeable *makeable)
+{
+    return makeable->kind == OBJECT_NAME && !makeable->schema_prefix &&
+           text_is(makeable->schema, "pg_temp") && (makeable->ways & MAKEABLE_CODE) == 0;
+}
+
 bool overloads_may_change(const struct walk *walk)
 {
     const struct analyse_context *context = walk->context;
-    return context->every_candidate && (context->path_open || context->makeable_count > 0);
+    bool may = context->path_open;
+    for (size_t i = 0; i < context->makeable_count && !may; i++)
+        may = !is_temporary_only(&context->makeable[i]);
+    return context->every_candidate && may;
 }
 
 /* --- functions ------------------------------------------------------------------------------ */

@@ -248,9 +248,10 @@ void call_function_oid(struct walk *walk, uint32_t oid, int location);
 /* Is it searched for functions and operators? */
 bool schema_is_searched(struct walk *walk, struct text schema);
 
-/* `call` on each function, operator or type of this name that the agent could have made in a schema of
- * the path; how many. */
-size_t call_what_may_be(struct walk *walk, struct text name, bool is_type, int location);
+/* `call` on each function or operator of this name that the agent could have made in a schema of the
+ * path; how many. The same for types, which are looked for in its first `schemas` only. */
+size_t call_what_may_be(struct walk *walk, struct text name, int location);
+size_t call_types_that_may_be(struct walk *walk, struct text name, size_t schemas, int location);
 
 /* A constant string under casts; false for anything else, NULL included. */
 bool constant_string(Node *node, struct text *value);

@@ -191,11 +191,13 @@ bool types_use(struct walk *walk, struct text schema, struct text name, int loca
             continue;
         found++;
         type_use(walk, type, location);
-        if (!walk->context->every_candidate || text_is(path[i], "pg_catalog"))
+        if (walk_path_ends(walk, path[i])) {
+            count = i;
             break;
+        }
     }
     if (schema.size == 0)
-        found += call_what_may_be(walk, name, true, location);
+        found += call_types_that_may_be(walk, name, count, location);
     return found > 0;
 }
 

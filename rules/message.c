@@ -169,7 +169,8 @@ static void say_column(const struct telling *telling)
         say_moved_column(telling);
         return;
     }
-    if (action->column.size == 0 || telling->is_veiled)
+    bool has_column = !action->action->candidate || !action->action->columns_unknown;
+    if (action->column.size == 0 || telling->is_veiled || !has_column)
         telling->out->message = arena_printf(
             telling->arena, "pgwicket: %s %s %.*s touches a column that may not be %s" NOTHING_RUN,
             telling->verb, telling->preposition, TEXT_ARGS(telling->object), done);
@@ -695,6 +696,30 @@ static bool is_about_a_setting(const struct telling *telling)
            telling->decision->failed == CONDITION_NO_RULE;
 }
 
+static bool may_search_temporary_last(const struct telling *telling)
+{
+    const struct policy *policy = telling->context->policy;
+    size_t count = policy->search_path_count;
+    return text_is(telling->action->action->object.schema, "pg_temp") && policy->search_path_pinned &&
+           count > 0 && !text_is(policy->search_path[count - 1], "pg_temp");
+}
+
+/* What a name without a schema could mean. */
+static struct text hint_schema(const struct telling *telling)
+{
+    if (telling->action->action->verb == VERB_CALL)
+        return TEXT("The name has no schema, so it could mean this object, which the agent may have "
+                    "made: write the schema of the one that is meant, of an operator as "
+                    "OPERATOR(pg_catalog.=).");
+    if (may_search_temporary_last(telling))
+        return TEXT("The name has no schema, so it could mean a temporary table: write the schema of the "
+                    "one that is meant, as in pg_catalog.pg_type. For drivers that cannot, the owner of the "
+                    "policy can put pg_temp at the end of its search_path.");
+    return TEXT("The name has no schema, so it could mean this object, which the agent may have "
+                "made: write the schema of the one that is meant, as in schema.table. The rest of "
+                "the statement may stay as it is.");
+}
+
 struct error_text message_rejected(struct arena *arena, const struct decide_context *context,
                                    const struct shape *shape, const struct decision *decision,
                                    const struct numbers *numbers)
@@ -727,14 +752,7 @@ struct error_text message_rejected(struct arena *arena, const struct decide_cont
     else
         out.message = TEXT("pgwicket: this statement is not allowed" NOTHING_RUN);
     if (telling.action != NULL && telling.action->action->candidate)
-        out.hint =
-            telling.action->action->verb == VERB_CALL
-                ? TEXT("The name has no schema, so it could mean this object, which the agent may have "
-                       "made: write the schema of the one that is meant, of an operator as "
-                       "OPERATOR(pg_catalog.=).")
-                : TEXT("The name has no schema, so it could mean this object, which the agent may have "
-                       "made: write the schema of the one that is meant, as in schema.table. The rest of "
-                       "the statement may stay as it is.");
+        out.hint = hint_schema(&telling);
     out.message = fit(arena, out.message);
     return out;
 }

@@ -46,6 +46,17 @@ static bool field_mode(struct reader *reader, const struct field *field, const s
     return *mode == 0;
 }
 
+/* At its end, pg_temp is searched last, and nothing is made there that is not asked for. */
+static const char *wrong_on_path(const struct name_list *path, size_t at)
+{
+    struct text name = path->names[at].text;
+    if (text_is(name, "$user") || name.size > 63)
+        return "cannot be on the path: names would not mean the same for every session";
+    if (text_is(name, "pg_temp") && (at == 0 || at + 1 < path->count))
+        return "can only be at the end of the path, behind a schema: before others it hides what they have";
+    return NULL;
+}
+
 static bool field_search_path(struct reader *reader, const struct field *field,
                               const struct node *node, void *target)
 {
@@ -54,13 +65,11 @@ static bool field_search_path(struct reader *reader, const struct field *field,
     if (!field_names(reader, field, node, path))
         return false;
     for (size_t i = 0; i < path->count; i++) {
-        struct text name = path->names[i].text;
-        if (!text_is(name, "$user") && !text_is(name, "pg_temp") && name.size <= 63)
+        const char *wrong = wrong_on_path(path, i);
+        if (wrong == NULL)
             continue;
-        problem_error(reader->problems, path->names[i].place,
-                      "\"%.*s\" cannot be on the path: names would not mean the same for every "
-                      "session",
-                      TEXT_ARGS(text_cut(name, 63)));
+        problem_error(reader->problems, path->names[i].place, "\"%.*s\" %s",
+                      TEXT_ARGS(text_cut(path->names[i].text, 63)), wrong);
         fine = false;
     }
     return fine;

@@ -31,7 +31,25 @@ policies:
     rules:
       - allow: [select]
         on: ["shop.*"]
-""", agent="open", closed="closed")
+  last:
+    search_path: [shop, public, pg_temp]
+    introspection: allow
+    hidden: ["*.*.email"]
+    rules:
+      - allow: [select]
+        on: ["shop.*"]
+      - allow: [select, insert, create, drop]
+        on: ["pg_temp.*"]
+  first:
+    search_path: [shop, public]
+    introspection: allow
+    hidden: ["*.*.email"]
+    rules:
+      - allow: [select]
+        on: ["shop.*"]
+      - allow: [select, insert, create, drop]
+        on: ["pg_temp.*"]
+""", agent="open", closed="closed", last="last", first="first")
 
 # psql's commands, and a word of the answer.
 PSQL_PASSES = {
@@ -76,8 +94,8 @@ def psql(command, user="agent", error=0):
     return result.stderr if error else result.stdout
 
 
-def url(driver="postgresql+psycopg2"):
-    return f"{driver}://agent:{AGENT_SECRET}@127.0.0.1:{running.port}/shop"
+def url(driver="postgresql+psycopg2", user="agent"):
+    return f"{driver}://{user}:{AGENT_SECRET}@127.0.0.1:{running.port}/shop"
 
 
 # --- what passes -----------------------------------------------------------------------------------
@@ -158,7 +176,49 @@ def test_django_inspects_a_database_and_plans_migrations():
         check(word in result.stdout, f"{word} is missing in {result.stdout}")
 
 
+DJANGO_SHORT = DJANGO[:DJANGO.index("from django.core")].replace('"agent"', '"last"') + """
+from django.db import connection
+with connection.cursor() as cursor:
+    look = connection.introspection
+    print([t.name for t in look.get_table_list(cursor)])
+    print(sorted(look.get_constraints(cursor, "orders")), look.get_sequences(cursor, "orders", ()))
+"""
+
+
+def test_drivers_look_names_up_where_temporary_tables_are_searched_last():
+    import psycopg2.extras, sqlalchemy  # only here
+    connection = psycopg2.connect(host="127.0.0.1", port=running.port, dbname="shop", user="last", password=AGENT_SECRET)
+    psycopg2.extras.register_hstore(connection)
+    psycopg2.extras.register_composite("shop.pair", connection)
+    with connection, connection.cursor() as cursor:
+        cursor.execute("CREATE TEMP TABLE pg_type AS SELECT 1 AS own")
+        cursor.execute("SELECT typname FROM pg_type WHERE oid = 25")
+        equal(cursor.fetchall(), [("text",)], "the catalog's own")
+        cursor.execute("SELECT own FROM pg_temp.pg_type")
+        equal(cursor.fetchall(), [(1,)], "the temporary one")
+    connection.close()
+    engine = sqlalchemy.create_engine(url(user="last"))
+    look = sqlalchemy.inspect(engine)
+    check(look.has_table("orders", "shop") and not look.has_table("nosuch"), "has_table")
+    equal([c["name"] for c in look.get_columns("orders", "shop")][:3], ["id", "customer_id", "status"])
+    engine.dispose()
+    result = subprocess.run(["/usr/bin/python3", "-c", DJANGO_SHORT, AGENT_SECRET, str(running.port)], capture_output=True,
+                            text=True, timeout=120, check=False)
+    equal(result.returncode, 0, result.stderr)
+    for word in ("order_totals", "orders_unpaid", "orders_id_seq"):
+        check(word in result.stdout, f"{word} is missing in {result.stdout}")
+
+
 # --- what does not ---------------------------------------------------------------------------------
+
+
+def test_where_temporary_tables_are_searched_first_the_error_says_what_to_do():
+    with connect("first") as c:
+        errors = pgwire.errors(c.run(pgwire.query("SELECT typname FROM pg_type")))
+        equal([e["C"] for e in errors], ["42501"])
+        check("pg_temp.pg_type" in errors[0]["M"] and "email" not in errors[0]["M"], errors[0]["M"])
+        check("pg_temp at the end of its search_path" in errors[0]["H"], errors[0]["H"])
+        equal(pgwire.errors(c.run(pgwire.query("SELECT typname FROM pg_catalog.pg_type LIMIT 1"))), [])
 
 
 def open_columns():

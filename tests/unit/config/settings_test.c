@@ -154,6 +154,36 @@ Test(settings, policy_that_allows_everything_keeps_the_servers_path)
     configuration_release(configuration);
 }
 
+Test(settings, search_path_may_end_with_pg_temp)
+{
+    struct configuration *configuration =
+        load_fine("policies", "policies: {p: {search_path: [shop, pg_temp], rules: []}}\n");
+    const struct policy *policy = &configuration->policies[0];
+    cr_assert_eq(policy->search_path_count, 2);
+    cr_expect(text_is(policy->search_path[1], "pg_temp"));
+    configuration_release(configuration);
+}
+
+Test(settings, what_a_policy_only_holds_makes_no_view_less_than_an_object)
+{
+    static const struct {
+        const char *rule;
+        size_t makeable;
+    } cases[] = {
+        {"{hold: [all], on: ['*']}", 0},
+        {"{hold: [create], on: [dev.*]}", 0},
+        {"{allow: [create], on: [dev.*]}", 1},
+        {"{allow: [select], on: [dev.*]}", 0},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+        char policies[200];
+        snprintf(policies, sizeof policies, "policies: {p: {rules: [%s]}}\n", cases[i].rule);
+        struct configuration *configuration = load_fine("policies", policies);
+        cr_expect_eq(configuration->policies[0].makeable_count, cases[i].makeable, "%s", cases[i].rule);
+        configuration_release(configuration);
+    }
+}
+
 Test(settings, search_path_is_pinned_unless_a_rule_lets_a_set_of_it_run)
 {
     static const struct {
@@ -285,6 +315,9 @@ static const struct {
     {"rules: []\n    search_path: shop", "a list of schemas"},
     {"rules: []\n    search_path: [$user]", "cannot be on the path"},
     {"rules: []\n    search_path: [a, a]", "stands twice"},
+    {"rules: []\n    search_path: [pg_temp, a]", "only be at the end"},
+    {"rules: []\n    search_path: [a, pg_temp, b]", "only be at the end"},
+    {"rules: []\n    search_path: [pg_temp]", "only be at the end"},
     {"rules: []\n    hidden: [customers.ssn]", "a column is written schema.table.column"},
     {"rules: []\n    settings: {search_path: shop}", "is a key of the policy"},
     {"rules: []\n    settings: {Client_Encoding: UTF8}", "always pinned"},

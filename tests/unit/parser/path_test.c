@@ -123,7 +123,8 @@ Test(path, judges_code_that_the_agent_could_have_made_as_called)
         {"SELECT 1 + 1", "call dev.+"},
         {"SELECT 1 OPERATOR(pg_catalog.+) 1", ""},
         {"SELECT 1 OPERATOR(dev.+) 1", "call dev.+"},
-        {"SELECT 'x'::text", "call dev.text"},
+        {"SELECT 'x'::text", ""},
+        {"SELECT 'x'::mood", "call dev.mood"},
         {"SELECT 'x'::pg_catalog.text", ""},
         {"SELECT 'x'::int", ""},
         {"SELECT 'x'::dev.d", "call dev.d"},
@@ -171,8 +172,48 @@ Test(path, takes_every_schema_for_one_on_an_open_path)
         .makeable = own_tables, .makeable_count = 1, .path_open = true};
     static const struct trap_case cases[] = {
         {"SELECT id FROM salaries", "select hr.salaries(id); select dev.salaries*(id)"},
+        {"SELECT oid FROM pg_class", "select pg_catalog.pg_class(oid); select dev.pg_class*(oid)"},
     };
     check(&may, cases, ARRAY_SIZE(cases));
+}
+
+Test(path, looks_into_pg_temp_last_where_the_path_says_so)
+{
+    static const struct text temporary_last[] = {NAME("shop"), NAME("public"), NAME("pg_temp")};
+    const struct analyse_context may = {.makeable = temporary_tables,
+                                        .makeable_count = 1,
+                                        .search_path = temporary_last,
+                                        .search_path_count = 3};
+    static const struct trap_case cases[] = {
+        {"SELECT relname FROM pg_class", "select pg_catalog.pg_class(relname)"},
+        {"DELETE FROM products", "delete shop.products; delete pg_temp.products"},
+        {"SELECT id FROM fresh", "select pg_temp.fresh(id)"},
+        {"CREATE TABLE fresh (id int)", "create shop.fresh"},
+        {"CREATE TEMP TABLE fresh (id int)", "create pg_temp.fresh"},
+        {"SELECT pg_temp.lower('X')", "call pg_temp.lower!"},
+        {"SELECT lower('X')", ""},
+        {"SELECT 1.5 < 2", ""},
+        {"SELECT relname FROM pg_class WHERE oid = 25", "select pg_catalog.pg_class(relname, oid)"},
+    };
+    check(&may, cases, ARRAY_SIZE(cases));
+}
+
+Test(path, takes_a_type_of_pg_catalog_for_what_it_is_unless_something_is_before_it)
+{
+    static const struct makeable domains[] = {
+        {.ways = EVERYTHING, .kind = OBJECT_NAME, .schema = NAME("pg_temp"), .name_prefix = true},
+    };
+    static const struct text last[] = {NAME("shop"), NAME("pg_temp")};
+    struct analyse_context may = {.makeable = domains, .makeable_count = 1};
+    static const struct trap_case first[] = {{"SELECT 'x'::text", "call pg_temp.text"},
+                                             {"SELECT text('x')", "call pg_temp.text"}};
+    static const struct trap_case behind[] = {{"SELECT 'x'::text", ""},
+                                              {"SELECT text('x')", ""},
+                                              {"SELECT 'x'::own", "call pg_temp.own"}};
+    check(&may, first, ARRAY_SIZE(first));
+    may.search_path = last;
+    may.search_path_count = 2;
+    check(&may, behind, ARRAY_SIZE(behind));
 }
 
 Test(path, knows_what_code_has_left_in_pg_temp)
