@@ -94,6 +94,8 @@ struct relation {
     size_t source_count;
     const uint32_t *functions; /* functions outside pg_catalog that a view's definition calls */
     size_t function_count;
+    const uint32_t *expression_functions; /* the same of its defaults, generated columns, checks and indexes */
+    size_t expression_function_count;
 
     /* What such a use runs and a rollback might not undo: the code of its triggers, rules, defaults,
      * checks, domains, indexes and policies, of the tables reached through its foreign keys, and of what

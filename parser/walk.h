@@ -87,6 +87,9 @@ void walk_add_named(struct walk *walk, enum verb verb, enum object_kind kind, st
  * its actions. True if it writes (also in a WITH, at any depth). Sets shape.returns_rows. */
 bool walk_query(struct walk *walk, Node *query);
 
+/* The same for a query whose columns become those of a table. */
+void walk_table_query(struct walk *walk, Node *query);
+
 /* An expression outside a query (SET, EXECUTE arguments, defaults, policies, COPY's WHERE …):
  * functions and sub-queries are judged; `relation` (may be NULL) gives the columns in scope. */
 void walk_expression(struct walk *walk, Node *expression, const struct relation *relation);

@@ -57,9 +57,9 @@ static bool may_have_user_values(const struct walk *walk)
     return found;
 }
 
-/* The server reads a literal as what it stands beside. A domain is not that, but what it is a domain over, unless a
- * function takes its values as they are. */
-void literal_beside(struct walk *walk, uint32_t type, bool as_it_is, int location)
+/* Beside a domain a literal is read as what that is a domain over, unless a function takes its values as they
+ * are. */
+void checks_of_type(struct walk *walk, uint32_t type, bool as_it_is, int location)
 {
     const struct catalog *catalog = walk->context->catalog;
     size_t count = 0;

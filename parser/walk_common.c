@@ -67,7 +67,7 @@ static void literals_of_meeting(struct walk *walk, const struct meeting *meeting
 {
     bool any = meeting->literals || (as_it_is && meeting->empty);
     for (size_t i = 0; i < meeting->count && any; i++)
-        literal_beside(walk, meeting->types[i], as_it_is, location);
+        checks_of_type(walk, meeting->types[i], as_it_is, location);
 }
 
 static void casts_of_meeting(struct walk *walk, const struct meeting *meeting, int location)

@@ -408,15 +408,38 @@ static bool has_into(SelectStmt *tree)
     return tree->intoClause != NULL;
 }
 
-bool walk_query(struct walk *walk, Node *tree)
+/* What is stored in the columns of a new table later is checked as its types want. */
+static void checks_of_columns(struct walk *walk, const struct item *columns)
+{
+    for (size_t i = 0; has_casts(walk) && i < columns->column_count; i++)
+        if (!columns->columns[i].literal)
+            checks_of_type(walk, columns->columns[i].type, true, -1);
+    if (has_casts(walk) && !columns->columns_known)
+        checks_of_type(walk, TYPE_UNSURE, true, -1);
+}
+
+static bool walk_any_query(struct walk *walk, Node *tree, bool is_kept)
 {
     bool wrote_before = walk->writes;
     walk->writes = false;
-    if (!IsA(tree, SelectStmt) || !select_is_show(walk, (SelectStmt *)tree))
-        query(walk, NULL, tree, NULL);
+    if (!IsA(tree, SelectStmt) || !select_is_show(walk, (SelectStmt *)tree)) {
+        const struct query_result result = query(walk, NULL, tree, NULL);
+        if (is_kept && !walk->failed)
+            checks_of_columns(walk, result.columns);
+    }
     bool writes = walk->writes;
     walk->writes = wrote_before || writes;
     walk->shape->returns_rows =
         IsA(tree, SelectStmt) ? !has_into((SelectStmt *)tree) : returning_of(tree) != NIL;
     return writes;
+}
+
+bool walk_query(struct walk *walk, Node *tree)
+{
+    return walk_any_query(walk, tree, IsA(tree, SelectStmt) && has_into((SelectStmt *)tree));
+}
+
+void walk_table_query(struct walk *walk, Node *tree)
+{
+    (void)walk_any_query(walk, tree, true);
 }

@@ -476,8 +476,9 @@ void casts_of_values(struct walk *walk, uint32_t type, int location);
 /* Does anybody's code run where a value becomes another type, or is read as one? */
 bool has_casts(const struct walk *walk);
 
-/* A literal, or a parameter of no declared type, beside a value of the type: the checks of what it is read as. */
-void literal_beside(struct walk *walk, uint32_t type, bool as_it_is, int location);
+/* The checks of a type that a literal, or a parameter of no declared type, is read as beside a value of this one; or,
+ * as it is, that a column of the agent's own table will have. */
+void checks_of_type(struct walk *walk, uint32_t type, bool as_it_is, int location);
 bool is_user_type(const struct catalog *catalog, uint32_t oid);
 
 /* The walk goes on with what a relation, a call or a type of a user may give: whole rows of which somebody

@@ -373,6 +373,18 @@ static void draft_parents(struct walk *walk, struct draft *draft, List *parents,
     }
 }
 
+/* Of the copy they are the agent's own: what is stored in it runs them. */
+static void copied_expressions(struct walk *walk, const struct relation *source, const TableLikeClause *like)
+{
+    const uint32_t with_expressions = CREATE_TABLE_LIKE_DEFAULTS | CREATE_TABLE_LIKE_GENERATED |
+                                      CREATE_TABLE_LIKE_CONSTRAINTS | CREATE_TABLE_LIKE_INDEXES |
+                                      CREATE_TABLE_LIKE_STATISTICS;
+    for (size_t i = 0; has_casts(walk) && i < source->column_count; i++)
+        checks_of_type(walk, source->columns[i].type, true, like->relation->location);
+    for (size_t i = 0; (like->options & with_expressions) != 0 && i < source->expression_function_count; i++)
+        call_function_oid(walk, source->expression_functions[i], like->relation->location);
+}
+
 /* LIKE copies every column's definition, for which the server asks SELECT. */
 static void draft_like(struct walk *walk, struct draft *draft, const TableLikeClause *like)
 {
@@ -389,6 +401,8 @@ static void draft_like(struct walk *walk, struct draft *draft, const TableLikeCl
     action->columns_unknown = source.relation == NULL;
     action->columns_why = TEXT("LIKE");
     draft_add_relation(walk, draft, source.relation);
+    if (source.relation != NULL)
+        copied_expressions(walk, source.relation, like);
 }
 
 /* --- CREATE TABLE ---------------------------------------------------------------------------- */
@@ -511,6 +525,8 @@ void walk_create_table_as(struct walk *walk, Node *node)
     walk_into(walk, statement->into);
     if (IsA(statement->query, ExecuteStmt))
         table_from_execute(walk, statement->query);
+    else if (IsA(statement->query, SelectStmt) && statement->objtype == OBJECT_TABLE)
+        walk_table_query(walk, statement->query);
     else if (IsA(statement->query, SelectStmt))
         walk_query(walk, statement->query);
     else

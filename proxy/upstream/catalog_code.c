@@ -98,6 +98,7 @@ static size_t node_of_tree(const struct reading *reading, char owner, uint32_t o
     case 'd':
         return relation_node(reading, oid, USE_DELETE);
     case 's':
+    case 'e':
         return relation_node(reading, oid, USE_STORE);
     case 't':
         return type_node(reading, oid);
@@ -106,11 +107,21 @@ static size_t node_of_tree(const struct reading *reading, char owner, uint32_t o
     }
 }
 
+/* Of what is stored with the table's own columns LIKE makes a copy. */
+static void add_expression_function(struct reading *reading, char owner, uint32_t relation, uint32_t function)
+{
+    struct relation_draft *draft = owner == 'e' ? find_relation(reading, relation) : NULL;
+    if (draft != NULL && is_user_function(reading, function))
+        add_function(reading, &draft->expression_functions, function);
+}
+
 /* Expressions as the server keeps them: whose, what kind of thing they name, and which. */
 void read_expressions(struct reading *reading, const PGresult *result)
 {
     for (int row = 0; row < PQntuples(result); row++) {
-        size_t from = node_of_tree(reading, row_char(result, row, 0), row_oid(reading, result, row, 1));
+        char owner = row_char(result, row, 0);
+        uint32_t owner_oid = row_oid(reading, result, row, 1);
+        size_t from = node_of_tree(reading, owner, owner_oid);
         bool reads = row_bool(result, row, 2);
         struct text kind = text_from(PQgetvalue(result, row, 3));
         uint32_t oid = row_oid(reading, result, row, 4);
@@ -121,6 +132,7 @@ void read_expressions(struct reading *reading, const PGresult *result)
             add_runs(reading, from, type_node(reading, oid));
         } else {
             add_runs(reading, from, function_node(reading, oid));
+            add_expression_function(reading, owner, owner_oid, oid);
         }
     }
 }

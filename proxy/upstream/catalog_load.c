@@ -169,10 +169,10 @@ static const struct {
 
     {"expressions", read_expressions,
      "WITH trees(use, owner, tree, reads) AS ("
-     "  SELECT 's', adrelid, adbin::text, true FROM pg_catalog.pg_attrdef "
-     "  UNION ALL SELECT 's', conrelid, conbin::text, true FROM pg_catalog.pg_constraint "
+     "  SELECT 'e', adrelid, adbin::text, true FROM pg_catalog.pg_attrdef "
+     "  UNION ALL SELECT 'e', conrelid, conbin::text, true FROM pg_catalog.pg_constraint "
      "    WHERE conrelid <> 0 "
-     "  UNION ALL SELECT 's', indrelid, concat(indexprs::text, ' ', indpred::text), true "
+     "  UNION ALL SELECT 'e', indrelid, concat(indexprs::text, ' ', indpred::text), true "
      "    FROM pg_catalog.pg_index WHERE indrelid >= " FIRST_USER_OID
      "  UNION ALL SELECT 's', partrelid, partexprs::text, true FROM pg_catalog.pg_partitioned_table "
      "  UNION ALL SELECT CASE ev_type WHEN '1' THEN 'r' WHEN '4' THEN 'd' ELSE 's' END, ev_class, "

@@ -169,6 +169,8 @@ static void finish_relation(struct relation_draft *draft)
     relation->source_count = draft->sources.count;
     relation->functions = draft->functions.items;
     relation->function_count = draft->functions.count;
+    relation->expression_functions = draft->expression_functions.items;
+    relation->expression_function_count = draft->expression_functions.count;
 }
 
 static void finish_type(struct reading *reading, struct type_draft *draft)

@@ -40,6 +40,7 @@ struct relation_draft {
     const uint32_t *collations; /* of its columns, in their order */
     struct list sources;        /* struct view_source */
     struct list functions;      /* uint32_t */
+    struct list expression_functions;
 };
 
 /* Using a relation or a type, or running a function, may run the other. */

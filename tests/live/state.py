@@ -97,6 +97,16 @@ PINNED = """
         on: ["shop.h_*"]
 """
 
+# Has a schema of its own, for copies of what it reads.
+COPIER = """
+    search_path: [shop]
+    rules:
+      - allow: [select]
+        on: ["shop.*"]
+      - allow: [create, drop, insert]
+        on: ["pg_temp.*"]
+"""
+
 # Each name: what moves the session, by itself, and the statement that makes it run.
 HIDDEN = """
 CREATE FUNCTION shop.h_moves() RETURNS int LANGUAGE plpgsql AS $$BEGIN
@@ -172,7 +182,12 @@ CREATE FUNCTION shop.moves_the_path() RETURNS int LANGUAGE plpgsql AS $$BEGIN
 CREATE FUNCTION shop.round(int, int) RETURNS int LANGUAGE sql AS 'SELECT 1';
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA shop TO agent;
 CREATE TABLE shop.kept (id int, e shop.evil_dom, es shop.evil_dom[]);
-GRANT SELECT ON shop.kept TO agent;
+CREATE TABLE shop.h_codes (id int DEFAULT shop.log_it(1));
+CREATE TABLE shop.h_checks (id int CHECK (shop.log_it(id) > 0));
+CREATE TABLE shop.h_indexes (id int, CHECK (id > 0)); CREATE INDEX ON shop.h_indexes (shop.evil_immutable(id));
+CREATE TABLE shop.h_plain (id serial PRIMARY KEY, at timestamptz DEFAULT now(), name text DEFAULT lower('X') CHECK (name <> ''));
+GRANT SELECT ON shop.kept, shop.h_codes, shop.h_checks, shop.h_indexes, shop.h_plain TO agent;
+GRANT USAGE ON SEQUENCE shop.h_plain_id_seq TO agent;
 """
 database = running = None
 
@@ -669,6 +684,20 @@ def test_a_literal_that_is_a_call():
     equal(database.value("SELECT count(*) FROM shop.audit_log WHERE op = 'DOMAIN'"), 0)
 
 
+def test_a_copy_of_a_table_does_not_bring_its_code():
+    """In a table of the agent's own, a default, a check or a domain would run the owner's function with the agent's values."""
+    def scenario(ask):
+        with connection("copier") as c:
+            refused(c, "CREATE TEMP TABLE t (LIKE shop.h_codes INCLUDING DEFAULTS)", "CREATE TEMP TABLE t (LIKE shop.h_checks INCLUDING ALL)",
+                    "CREATE TEMP TABLE t (LIKE shop.h_indexes INCLUDING INDEXES)", "CREATE TEMP TABLE t (LIKE shop.kept)",
+                    "CREATE TEMP TABLE t AS SELECT e FROM shop.kept", "SELECT es INTO TEMP t FROM shop.kept", ask=ask)
+            fine(c, "CREATE TEMP TABLE a (LIKE shop.h_codes)", "CREATE TEMP TABLE b (LIKE shop.h_plain INCLUDING ALL)",
+                 "INSERT INTO pg_temp.a VALUES (5)", "INSERT INTO pg_temp.b DEFAULT VALUES", "CREATE TEMP TABLE d AS SELECT id, e::int FROM shop.kept",
+                 "CREATE TEMP TABLE f AS SELECT * FROM shop.orders LIMIT 1", "DROP TABLE pg_temp.a, pg_temp.b, pg_temp.d, pg_temp.f", ask=ask)
+    each_protocol(scenario)
+    equal(database.value("SELECT count(*) FROM shop.audit_log WHERE op IN ('DOMAIN', 'LOG_IT', 'EVIL_IMMUTABLE')"), 0)
+
+
 def test_parameter_types_of_parse_choose_the_overload():
     with connection("caller") as c:
         for types, expected in ((23, 23), ["42501"]), ((1700, 23), []):
@@ -689,7 +718,7 @@ if __name__ == "__main__":
     with Database() as database:
         database.ask((SETUP + HIDDEN).replace("DATABASE_NAME", database.name))
         with Wicket(database, configuration=agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
-                                                     ("caller", CALLER), ("doer", DOER), ("writer", WRITER),
+                                                     ("caller", CALLER), ("doer", DOER), ("writer", WRITER), ("copier", COPIER),
                                                      ("tenant", TENANT), ("pinned", PINNED))) as running:
             code = main(globals())
         database.ask(f"DROP OWNED BY {database.name}_tenant; DROP ROLE {database.name}_tenant")

@@ -259,6 +259,26 @@ Test(function, sees_what_a_literal_is_read_as)
     CHECK_TRAPS("", cases);
 }
 
+/* What is stored in the agent's own table is checked by it; a default that LIKE copies runs in it. */
+Test(function, sees_what_a_table_of_its_own_will_run)
+{
+    static const struct trap_case cases[] = {
+        {"CREATE TABLE shop.t (LIKE shop.kept)",
+         "create shop.t; read select shop.kept(id, e, es, c); call shop.dom_ok"},
+        {"CREATE TABLE shop.t (LIKE shop.kept INCLUDING DEFAULTS)",
+         "create shop.t; read select shop.kept(id, e, es, c); call shop.dom_ok; call shop.log_it"},
+        {"CREATE TABLE shop.t (LIKE shop.customers INCLUDING ALL)",
+         "create shop.t; read select shop.customers(id, email, ssn, name, attrs, vip)"},
+        {"CREATE TABLE shop.t AS SELECT e FROM shop.kept", "create shop.t; select shop.kept(e); call shop.dom_ok"},
+        {"SELECT es INTO shop.t FROM shop.kept", "create shop.t; select shop.kept(es); call shop.dom_ok"},
+        {"CREATE TABLE shop.t AS SELECT k FROM shop.kept k UNION ALL SELECT NULL",
+         "create shop.t; select shop.kept(id, e, es, c); call shop.dom_ok"},
+        {"CREATE TABLE shop.t AS SELECT id, e::int FROM shop.kept", "create shop.t; select shop.kept(id, e)"},
+        {"CREATE MATERIALIZED VIEW shop.t AS SELECT e FROM shop.kept", "create shop.t; select shop.kept(e)"},
+    };
+    CHECK_TRAPS("", cases);
+}
+
 Test(function, sees_casts_that_builtins_run_unseen)
 {
     static const struct trap_case cases[] = {

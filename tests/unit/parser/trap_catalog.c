@@ -259,6 +259,9 @@ static void add_others(struct catalog *catalog)
     catalog_add_relation(catalog, &sequence);
     struct relation kept =
         table(arena, KEPT, NAME("shop"), NAME("kept"), "id:int e:evil es:evils c:checked");
+    static const uint32_t by_default[] = {LOG_IT};
+    kept.expression_functions = by_default;
+    kept.expression_function_count = 1;
     catalog_add_relation(catalog, &kept);
     struct relation row =
         table(arena, ADDRESS_ROW, NAME("shop"), NAME("address"), "street:text zip:text");
