@@ -105,6 +105,9 @@ struct relation {
     /* Such a use runs code that may leave the session's settings, role or objects other than they were. */
     bool moves_session[USE_COUNT];
     bool moves_custom[USE_COUNT]; /* … other settings than PostgreSQL's own: names with a dot */
+
+    /* Such a use may run code that sends notifications, which are delivered when it commits. */
+    bool notifies[USE_COUNT];
 };
 
 struct function {

@@ -215,13 +215,29 @@ static void print_not_undone(FILE *out, const json_t *list)
     json_array_foreach(list, i, item)
     {
         fputs("  ", out);
+        bool named = hold_word(item, "name")[0] != '\0';
         print_word(out, item, "what");
-        fputc(' ', out);
+        fputs(named ? " " : "", out);
         print_word(out, item, "name");
-        if (number(item, "by") != 0)
+        if (json_is_integer(json_object_get(item, "by")))
             fprintf(out, " by %" PRId64, number(item, "by"));
+        else if (named)
+            fputs(", by how much is not known", out);
         fputc('\n', out);
     }
+}
+
+static void print_notifies(FILE *out, const json_t *tables)
+{
+    size_t i;
+    const json_t *item;
+    json_array_foreach(tables, i, item)
+    {
+        fputs(i == 0 ? "  May send notifications when it commits: code of " : ", ", out);
+        terminal_print_visible(out, text_from(json_string_value(item)));
+    }
+    if (i > 0)
+        fputc('\n', out);
 }
 
 static void print_row(FILE *out, char sign, const json_t *row)
@@ -282,6 +298,7 @@ static void print_effect(FILE *out, const json_t *hold)
     json_array_foreach(json_object_get(effect, "tables"), i, item) print_table(out, item);
     json_array_foreach(json_object_get(effect, "objects"), i, item) print_object(out, item);
     print_locks(out, json_object_get(effect, "locks"));
+    print_notifies(out, json_object_get(effect, "notifies"));
     print_estimate(out, hold);
     if (strcmp(hold_word(effect, "bound"), "counts") == 0 &&
         json_array_size(json_object_get(effect, "tables")) > 0)

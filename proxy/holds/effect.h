@@ -56,8 +56,8 @@ struct effect_lock {
 /* What a rollback did not take back. */
 struct effect_residue {
     struct text what; /* "sequence", "lastval" */
-    struct text name;
-    int64_t by;
+    struct text name; /* of a sequence */
+    int64_t by;       /* 0: a sequence that the role may not read, and which may have moved */
 };
 
 /* One of the target's rows, before the statement. */
@@ -101,6 +101,8 @@ struct effect {
 
     const struct effect_residue *not_undone;
     size_t not_undone_count;
+    const struct text *notifies; /* tables whose code may send notifications: nobody has got any, but will when it commits */
+    size_t notify_count;
     const struct text *notices;
     size_t notice_count;
     int64_t duration_us;

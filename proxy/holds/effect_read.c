@@ -133,7 +133,8 @@ static void read_residues(struct source *source, const json_t *root, struct effe
     for (size_t i = 0; i < effect->not_undone_count; i++) {
         const json_t *item = json_array_get(array, i);
         residues[i] = (struct effect_residue){
-            word(source, item, "what"), word(source, item, "name"), number(source, item, "by")};
+            word(source, item, "what"), word(source, item, "name"),
+            json_is_null(json_object_get(item, "by")) ? 0 : number(source, item, "by")};
     }
     effect->not_undone = residues;
 }
@@ -182,6 +183,8 @@ static void read_known(struct source *source, const json_t *root, struct effect 
     effect->triggers = words(source, root, "triggers", &effect->trigger_count);
     read_rows(source, root, effect);
     read_residues(source, root, effect);
+    if (json_object_get(root, "notifies") != NULL)
+        effect->notifies = words(source, root, "notifies", &effect->notify_count);
     effect->notices = words(source, root, "notices", &effect->notice_count);
     const json_t *duration = json_object_get(root, "duration_ms");
     source->bad = source->bad || !json_is_number(duration);

@@ -70,7 +70,11 @@ static void write_residue(struct json_out *json, const struct effect_residue *re
     json_open(json, '{');
     json_key_text(json, "what", residue->what);
     json_key_text(json, "name", residue->name);
-    json_key_int(json, "by", residue->by);
+    json_key(json, "by");
+    if (residue->by != 0)
+        json_int(json, residue->by);
+    else
+        json_null(json);
     json_close(json, '}');
 }
 
@@ -138,6 +142,7 @@ static void write_known(struct json_out *json, const struct effect *effect)
     for (size_t i = 0; i < effect->not_undone_count; i++)
         write_residue(json, &effect->not_undone[i]);
     json_close(json, ']');
+    json_key_texts(json, "notifies", effect->notifies, effect->notify_count);
     json_key_texts(json, "notices", effect->notices, effect->notice_count);
     json_key_number(json, "duration_ms", (double)effect->duration_us / 1000);
 }

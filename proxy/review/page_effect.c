@@ -256,6 +256,17 @@ static void triggers(struct page *page, const struct effect *effect)
     html(&page->out, "</ul></details>\n");
 }
 
+/* Of the rehearsal nobody has got any. */
+static void notifications(struct page *page, const struct effect *effect)
+{
+    if (effect->notify_count == 0)
+        return;
+    html(&page->out, "<p class=\"soft\">When it commits it may also send notifications, to whoever listens: code of ");
+    for (size_t i = 0; i < effect->notify_count && i < LINES_MAX; i++)
+        html(&page->out, "%s<code>%.*s</code>", i > 0 ? ", " : "", TEXT_ARGS(effect->notifies[i]));
+    html(&page->out, " has a NOTIFY.</p>\n");
+}
+
 /* What the database said meanwhile: words of the tables' owners, or of an agent. */
 static void notices(struct page *page, const struct effect *effect)
 {
@@ -359,6 +370,7 @@ void part_effect(struct page *page, const struct summary *summary)
     rehearsed(page, summary);
     locks(page, effect);
     triggers(page, effect);
+    notifications(page, effect);
     notices(page, effect);
     html(&page->out, "</section>\n");
 }
@@ -367,7 +379,12 @@ static void residue(struct page *page, const struct effect_residue *residue)
 {
     struct buffer *out = &page->out;
     struct text by = number_words(page->arena, residue->by);
-    if (text_is(residue->what, "sequence"))
+    if (text_is(residue->what, "sequence") && residue->by == 0)
+        html(out,
+             "<li>Sequence <code>%.*s</code> may have moved on; by how much is not known, as the agent’s role may "
+             "not read it. That stays, also if you refuse.</li>",
+             TEXT_ARGS(residue->name));
+    else if (text_is(residue->what, "sequence"))
         html(out,
              "<li>Sequence <code>%.*s</code> has moved on by %.*s. That stays, also if you "
              "refuse.</li>",

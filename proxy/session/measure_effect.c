@@ -27,7 +27,10 @@ const char measure_snapshot_sql[] =
     "(s.n_tup_ins OPERATOR(pg_catalog.+) s.n_tup_upd OPERATOR(pg_catalog.+) s.n_tup_del) "
     "OPERATOR(pg_catalog.>) 0), "
     "'sequences', (SELECT pg_catalog.json_object_agg(pg_catalog.format('%I.%I', q.schemaname, "
-    "q.sequencename), pg_catalog.json_build_array(q.start_value, q.increment_by, q.last_value)) "
+    "q.sequencename), pg_catalog.json_build_array(q.start_value, q.increment_by, q.last_value, "
+    "(SELECT pg_catalog.has_sequence_privilege(c.oid, 'SELECT, USAGE') FROM pg_catalog.pg_class c JOIN "
+    "pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace WHERE n.nspname OPERATOR(pg_catalog.=) "
+    "q.schemaname AND c.relname OPERATOR(pg_catalog.=) q.sequencename))) "
     "FROM pg_catalog.pg_sequences q), "
     "'locks', (SELECT pg_catalog.json_agg(pg_catalog.json_build_array(l.relation::pg_catalog.int8, "
     "pg_catalog.format('%I.%I', n.nspname, c.relname), c.relkind::pg_catalog.text, l.mode)) "
@@ -196,6 +199,14 @@ static void observe_counts(struct observer *observer)
     observer->effect->table_count = observer->table_count;
 }
 
+static bool has_text(const struct text *texts, size_t count, struct text text)
+{
+    for (size_t i = 0; i < count; i++)
+        if (text_equal(texts[i], text))
+            return true;
+    return false;
+}
+
 /* --- locks and sequences ------------------------------------------------------------------------------ */
 
 static bool held_before(const struct observer *observer, const json_t *lock)
@@ -235,24 +246,70 @@ static int64_t drawn(const json_t *before, const json_t *after)
     return (number_at(after, 2) - from) / increment;
 }
 
+static bool is_drawn_from(const json_t *lock)
+{
+    return text_is(text_at(lock, 2), "S") && text_is(text_at(lock, 3), "RowExclusiveLock");
+}
+
+static void add_residue(struct observer *observer, const char *what, const char *name, int64_t by)
+{
+    struct effect *effect = observer->effect;
+    struct effect_residue *residues = (struct effect_residue *)(uintptr_t)effect->not_undone;
+    residues[effect->not_undone_count++] =
+        (struct effect_residue){text_from(what), arena_text(observer->arena, text_from(name)), by};
+}
+
+/* Who may read a sequence sees by how much it moved (and locks all of these by looking); else its lock tells that it
+ * was used. A sequence that this
+ * session draws from is what lastval() tells of. */
 static void observe_sequences(struct observer *observer)
 {
     json_t *before = json_object_get(observer->before, "sequences");
     json_t *after = json_object_get(observer->after, "sequences");
-    size_t kept = 0;
-    struct effect_residue *residues =
-        arena_array(observer->arena, json_object_size(after), sizeof *residues);
+    const json_t *locks = json_object_get(observer->after, "locks"), *lock;
+    observer->effect->not_undone =
+        arena_array(observer->arena, json_object_size(after) + json_array_size(locks) + 1,
+                    sizeof *observer->effect->not_undone);
     const char *name;
     json_t *sequence;
+    bool drew = false;
     json_object_foreach(after, name, sequence)
     {
         int64_t by = drawn(json_object_get(before, name), sequence);
         if (by != 0)
-            residues[kept++] = (struct effect_residue){
-                TEXT("sequence"), arena_text(observer->arena, text_from(name)), by};
+            add_residue(observer, "sequence", name, by);
     }
-    observer->effect->not_undone = residues;
-    observer->effect->not_undone_count = kept;
+    size_t i;
+    json_array_foreach(locks, i, lock)
+    {
+        const char *locked = is_drawn_from(lock) ? json_string_value(json_array_get(lock, 1)) : NULL;
+        if (locked == NULL || json_object_get(before, locked) == NULL)
+            continue; /* none, or one that it has made itself, which goes with the rollback */
+        bool unread = json_is_false(json_array_get(json_object_get(after, locked), 3));
+        if (unread)
+            add_residue(observer, "sequence", locked, 0);
+        drew = drew || unread || drawn(json_object_get(before, locked), json_object_get(after, locked)) != 0;
+    }
+    if (drew)
+        add_residue(observer, "lastval", "", 0);
+}
+
+/* The catalog knows what the tables' code has in it, with what it calls and reaches. */
+static void observe_notifications(struct observer *observer)
+{
+    const struct shape *shape = observer->shape;
+    struct text *tables = arena_array(observer->arena, shape->action_count, sizeof *tables);
+    size_t kept = 0;
+    for (size_t i = 0; i < shape->action_count; i++) {
+        const struct relation *relation = shape->actions[i].relation;
+        if (relation == NULL || !relation->notifies[verb_relation_use(shape->actions[i].verb)])
+            continue;
+        struct text name = quoted_name(observer->arena, relation);
+        if (!has_text(tables, kept, name))
+            tables[kept++] = name;
+    }
+    observer->effect->notifies = tables;
+    observer->effect->notify_count = kept;
 }
 
 static void observe_locks(struct observer *observer)
@@ -306,14 +363,6 @@ static int events_by_statement(const struct observer *observer, int64_t oid)
     if (reached != NULL && reached->key != NULL)
         found |= ON_UPDATE | (text_is(text_from(reached->action), "cascade") ? ON_DELETE : 0);
     return found;
-}
-
-static bool has_text(const struct text *texts, size_t count, struct text text)
-{
-    for (size_t i = 0; i < count; i++)
-        if (text_equal(texts[i], text))
-            return true;
-    return false;
 }
 
 /* A partition's copy of a trigger is the trigger of the table that was named. */
@@ -543,6 +592,7 @@ static void observe(struct observer *observer, const struct measure_plan *plan,
     bind_what_is_known(observer);
     observe_sequences(observer);
     observe_triggers(observer);
+    observe_notifications(observer);
     if (observer->shape->ddl != DDL_NONE)
         observe_objects(observer, measurement);
     else

@@ -278,6 +278,8 @@ static void search_body(struct search *search, const struct body *body, struct a
     for (size_t i = 0; i < code.count; i++) {
         add_runs_of_name(search, node, &code.names[i]);
         add_reasons_of_set_config(reading, function, &code.names[i]);
+        bool notifies = text_is(code.names[i].name, "notify") || text_is(code.names[i].name, "pg_notify");
+        add_reason_of_body(reading, NOTIFIES, function, notifies ? "has a NOTIFY" : NULL);
     }
     for (size_t i = 0; i < code.count && !body->procedural; i++)
         if (text_is(code.names[i].name, "into")) { /* SELECT INTO makes a table */

@@ -359,6 +359,7 @@ static void take_reasons(const struct reading *reading, struct relation_draft *d
         draft->relation.not_undone[use] = reading->reasons[NOT_UNDONE][node];
         draft->relation.moves_session[use] = reading->reasons[MOVES_SESSION][node].size > 0;
         draft->relation.moves_custom[use] = reading->reasons[MOVES_CUSTOM][node].size > 0;
+        draft->relation.notifies[use] = reading->reasons[NOTIFIES][node].size > 0;
     }
 }
 

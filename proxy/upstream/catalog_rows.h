@@ -53,6 +53,7 @@ enum deed {
     NOT_UNDONE,    /* it is not sure that a rollback undoes all of it */
     MOVES_SESSION, /* settings, the role or objects may be others behind it */
     MOVES_CUSTOM,  /* settings whose names have a dot may be: they move nothing but a policy's own pins */
+    NOTIFIES,      /* it may send notifications */
     DEED_COUNT
 };
 
@@ -173,7 +174,7 @@ void judge_builtin(struct reading *reading, const struct function *function, str
 /* Looks for the names in the bodies of functions, and adds what they run. */
 void add_runs_of_bodies(struct reading *reading);
 
-/* Sets `not_undone`, `moves_session` and `moves_custom` of every relation, and what event triggers run; everything else must
+/* Sets `not_undone`, `moves_session`, `moves_custom`, `notifies` of every relation, and what event triggers run; everything else must
  * have been read. */
 void find_deeds(struct reading *reading);
 

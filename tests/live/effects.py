@@ -93,6 +93,15 @@ CREATE TRIGGER stated AFTER UPDATE OR DELETE ON e.stated FOR EACH STATEMENT EXEC
 CREATE TABLE e.put_off (id int PRIMARY KEY, n int);
 CREATE CONSTRAINT TRIGGER later AFTER INSERT OR UPDATE ON e.put_off DEFERRABLE INITIALLY DEFERRED
   FOR EACH ROW EXECUTE FUNCTION e.note();
+CREATE SCHEMA closed;
+CREATE TABLE closed.log (id serial PRIMARY KEY, what text);
+CREATE SEQUENCE e.unused;
+CREATE FUNCTION closed.tell() RETURNS void LANGUAGE sql AS $$ SELECT pg_notify('told', 'x') $$;
+CREATE FUNCTION closed.note() RETURNS trigger SECURITY DEFINER LANGUAGE plpgsql AS
+  $$ BEGIN INSERT INTO closed.log (what) VALUES (TG_OP); PERFORM closed.tell(); RETURN NULL; END $$;
+CREATE TABLE e.watched (id int PRIMARY KEY, n int);
+CREATE TRIGGER note AFTER UPDATE ON e.watched FOR EACH ROW EXECUTE FUNCTION closed.note();
+INSERT INTO e.watched VALUES (1, 1), (2, 2);
 CREATE TABLE e.twice (id int PRIMARY KEY, n int, m int DEFAULT 0);
 CREATE FUNCTION e.again() RETURNS trigger LANGUAGE plpgsql AS
   $$ BEGIN IF pg_trigger_depth() = 1 THEN UPDATE e.twice SET m = m + 1 WHERE id = NEW.id; END IF; RETURN NULL; END $$;
@@ -327,9 +336,22 @@ def test_rows_and_sequences_are_shown():
     release(hold)
     equal(sender.result().rowcount, 2)
     sender, hold = send("INSERT INTO e.serial (v) VALUES ('x'), ('y')")
-    equal(hold["effect"]["not_undone"], [{"what": "sequence", "name": "e.serial_id_seq", "by": 2}])
+    equal(hold["effect"]["not_undone"], [{"what": "sequence", "name": "e.serial_id_seq", "by": 2}, {"what": "lastval", "name": "", "by": None}])
     release(hold)
     check(sender.result().error is None, sender.error)
+
+
+def test_what_the_role_may_not_read_is_told_as_far_as_it_can_be():
+    sender, hold = send("UPDATE e.watched SET n = 7 WHERE id = 1")
+    equal(hold["effect"]["not_undone"], [{"what": "sequence", "name": "closed.log_id_seq", "by": None}, {"what": "lastval", "name": "", "by": None}])
+    equal(hold["effect"]["notifies"], ["e.watched"])
+    equal({t["table"]: t["via"] for t in hold["effect"]["tables"]}, {"e.watched": "target", "closed.log": "trigger"})
+    release(hold)
+    check(sender.result().error is None, sender.error)
+    sender, hold = send("UPDATE e.parent SET n = 3 WHERE id = 605")
+    equal((hold["effect"]["not_undone"], hold["effect"]["notifies"]), ([], []))
+    release(hold)
+    sender.result()
 
 
 DRIFTS = [
