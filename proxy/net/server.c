@@ -566,12 +566,13 @@ void server_free(struct server *server)
     post_to_all(server, WORKER_STOP);
     for (size_t i = 0; i < server->worker_count; i++)
         worker_join(server->workers[i]);
-    server->worker_count = 0; /* the store's last messages have no receiver */
     notifier_stop(server->notifier);
     if (server->holds != NULL)
         hold_store_close(server->holds);
     if (server->upstreams != NULL)
         upstreams_stop(server->upstreams);
+    for (size_t i = 0; i < server->worker_count; i++)
+        worker_free(server->workers[i]); /* store and upstreams have answered to them until here */
     notifier_free(server->notifier);
     if (server->audit != NULL)
         audit_sink_close(server->audit);

@@ -197,6 +197,10 @@ struct worker *worker_start(struct server *server)
 void worker_join(struct worker *worker)
 {
     pthread_join(worker->thread, NULL);
+}
+
+void worker_free(struct worker *worker)
+{
     for (struct worker_message *message = take_all(worker), *next; message != NULL; message = next) {
         next = message->next;
         release(message);

@@ -42,7 +42,8 @@ struct worker_message {
 };
 
 struct worker *worker_start(struct server *server);
-void worker_join(struct worker *worker); /* after WORKER_STOP; frees it */
+void worker_join(struct worker *worker); /* after WORKER_STOP; what is posted to it then is never read */
+void worker_free(struct worker *worker); /* joined, and nobody is left who could post to it */
 
 /* Zeroed, with its arena begun; worker_post takes it. */
 struct worker_message *worker_message_new(enum worker_message_kind kind, uint64_t conn);

@@ -344,9 +344,10 @@ void gate_after_error(struct session *s)
         return;
     if (gate->state == GATE_ESTIMATE && gate->inside_batch)
         estimate_done(s);
-    else if (gate->state == GATE_RUN)
+    else if (gate->state == GATE_RUN) {
+        gate_explain_deferred(s);
         gate_show_error(s); /* the server itself failed the statement: its error is the client's */
-    else if (gate->state == GATE_HOLD_RUN || gate->state == GATE_HOLD_RECORD)
+    } else if (gate->state == GATE_HOLD_RUN || gate->state == GATE_HOLD_RECORD)
         hold_error(s);
 }
 

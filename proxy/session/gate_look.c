@@ -13,6 +13,8 @@
 
 #include "proxy/base/attributes.h"
 
+#include <string.h>
+
 /* --- counters ----------------------------------------------------------------------------------- */
 
 /* A table that is emptied in passing forgets its counts, but gets another file. */
@@ -286,6 +288,24 @@ void gate_completed(struct session *s, struct text tag_body)
         if (gate->counters.sql.size == 0 && !gate->counts_effect)
             look(s, tag); /* else the counters come next */
     }
+}
+
+/* It fired what was deferred, in order to count that. Outside of a transaction COMMIT would have failed by the same;
+ * inside of one what is missing might have come. */
+void gate_explain_deferred(struct session *s)
+{
+    struct gate *gate = &s->gate;
+    struct error_fields fields;
+    bool behind = gate->counts_effect && gate->run_tag.size > 0 && hold_is_inside(gate);
+    if (!behind || !decode_error(buffer_text(&gate->error), &fields) || !text_starts_with(fields.sqlstate, "23"))
+        return;
+    struct error_text error = {
+        .message = TEXT("pgwicket: a deferred check of this transaction is not met yet, so the rows that this write "
+                        "changes in all tables cannot be counted; nothing was changed by it"),
+        .detail = arena_text(&gate->arena, fields.message),
+        .hint = TEXT("Write what the check asks for first, the referred row before the referring one.")};
+    memcpy(error.sqlstate, fields.sqlstate.bytes, 5);
+    gate_fail_with(s, &error);
 }
 
 void gate_run_answered(struct session *s)

@@ -568,6 +568,7 @@ void gate_statement_ran(struct session *s, struct command_tag tag);
 void counters_begin(struct session *s); /* as the decision has it */
 void counters_send(struct session *s, bool behind); /* in front of the statement, then behind it */
 void counters_row(struct session *s, struct text body);
+void gate_explain_deferred(struct session *s); /* why it failed, if what it had not to meet yet made it fail */
 void gate_run_answered(struct session *s); /* it, its counters, and what keeps it */
 
 /* gate_measure.c */

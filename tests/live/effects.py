@@ -477,6 +477,22 @@ def test_max_effect_in_a_transaction_leaves_what_is_deferred_deferred():
     connection.close()
 
 
+def test_max_effect_says_that_a_deferred_check_is_still_to_be_met():
+    connection = running.connect(autocommit=False)
+    with connection.cursor() as cursor:
+        for sql in ("INSERT INTO c.late VALUES (90, 9000)", "SELECT 1"):
+            try:
+                cursor.execute(sql)
+                check(False, f"{sql} ran")
+            except psycopg2.Error as error:
+                codes = {"SELECT 1": "25P02"}
+                equal(error.pgcode, codes.get(sql, "23503"), sql)
+                check(sql == "SELECT 1" or "a deferred check of this transaction is not met yet" in str(error), str(error))
+    connection.rollback()
+    connection.close()
+    equal(database.value("SELECT count(*) FROM c.late WHERE id = 90"), 0)
+
+
 def test_max_effect_of_copy():
     for rows, passes in ((2, True), (3, False)):
         connection = running.connect()
