@@ -289,10 +289,21 @@ static void differing_keys(struct buffer *out, const char *word, const struct ef
         buffer_printf(out, " and %d more", count - SHOWN_MAX);
 }
 
-/* Where one side has too many to be known by name, nothing is told of them. */
+static bool same_key(const struct effect *shown, const struct effect *found)
+{
+    bool same = shown->key_count == found->key_count;
+    for (size_t i = 0; i < shown->key_count && same; i++)
+        same = text_equal(shown->key[i], found->key[i]);
+    return same;
+}
+
+/* Where one side has too many to be known by name, or the table got another key, nothing is told of them: `keys` is
+ * meant of the key that was found. */
 static void differing_named(struct buffer *out, const struct effect *shown, const struct effect *found, bool keys)
 {
-    if ((shown->named_count == 0 && shown->row_count != 0) || (found->named_count == 0 && found->row_count != 0))
+    if (!same_key(shown, found) ||
+        (shown->named_count == 0 && shown->row_count != 0) ||
+        (found->named_count == 0 && found->row_count != 0))
         return;
     differing_keys(out, "added", found, shown, false, keys);
     differing_keys(out, "gone", shown, found, false, keys);

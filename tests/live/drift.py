@@ -12,7 +12,7 @@ from wicket import wicket
 
 POLICY = """
     search_path: [pg_catalog]
-    hidden: [d.concealed.id]
+    hidden: [d.concealed.id, d.rekeyed.ssn]
     hold: {wait: 1ms, expire: 1h, run_within: 15m}
     limits: {pending: unlimited, rehearsals_per_minute: unlimited}
     rules:
@@ -352,6 +352,7 @@ CREATE TABLE d.told (id int PRIMARY KEY, n int DEFAULT 0); INSERT INTO d.told SE
 CREATE TABLE d.told_c (id int PRIMARY KEY, up int REFERENCES d.told ON DELETE CASCADE); INSERT INTO d.told_c VALUES (1, 1);
 CREATE TABLE d.pairs (a int, b text, n int DEFAULT 0, PRIMARY KEY (a, b)); INSERT INTO d.pairs SELECT g, 'x' FROM generate_series(1, 9) g;
 CREATE TABLE d.concealed (id text PRIMARY KEY, n int DEFAULT 0); INSERT INTO d.concealed SELECT 'secret ' || g FROM generate_series(1, 9) g;
+CREATE TABLE d.rekeyed (ssn text PRIMARY KEY, id int NOT NULL, n int DEFAULT 0); INSERT INTO d.rekeyed SELECT 'secret ' || g, g FROM generate_series(1, 9) g;
 CREATE TABLE d.many (id int PRIMARY KEY, n int DEFAULT 0); INSERT INTO d.many SELECT generate_series(1, 300);
 '''
 TOLD = [
@@ -368,6 +369,8 @@ TOLD = [
     ("many", "DELETE FROM d.many WHERE id = 7", "d.many 300 deleted, now 299 deleted"),
     ("many", "DELETE FROM d.many WHERE id > 150", "d.many 299 deleted, now 149 deleted"),
     ("concealed", "DELETE FROM d.concealed WHERE id = 'secret 1'", "d.concealed 9 deleted, now 8 deleted; rows gone: 1"),
+    ("rekeyed", "ALTER TABLE d.rekeyed DROP CONSTRAINT rekeyed_pkey, ADD PRIMARY KEY (id); DELETE FROM d.rekeyed WHERE id = 4",
+     "d.rekeyed 9 deleted, now 8 deleted"),
 ]
 
 

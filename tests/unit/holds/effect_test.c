@@ -281,5 +281,12 @@ Test(effect, says_which_rows_differ_where_their_keys_may_be_told)
     found.row_count = 0; /* none */
     all = effect_difference(&arena, &shown, &found, true);
     cr_expect_not_null(memmem(all.bytes, all.size, "rows gone: id 7, 8, 9", 21), "%.*s", TEXT_ARGS(all));
+    static const struct text other_key[] = {TEXT_INIT("number")};
+    found.key = other_key; /* of the old one nobody has asked whether it may be told */
+    all = effect_difference(&arena, &shown, &found, true);
+    cr_expect_not(has(all, "gone"), "%.*s", TEXT_ARGS(all));
+    found.key_count = 0;
+    all = effect_difference(&arena, &shown, &found, true);
+    cr_expect_not(has(all, "gone"), "%.*s", TEXT_ARGS(all));
     arena_release(&arena);
 }
