@@ -698,6 +698,7 @@ void pins_went_back(struct session *s); /* ROLLBACK TO */
 void pins_transaction_ended(struct session *s, bool code_ran);
 void pins_row(struct session *s, struct text body);
 void pins_completed(struct session *s);
+void pins_failed(struct session *s);
 void pins_forget(struct pins *pins);
 
 /* explain.c */

@@ -400,3 +400,11 @@ void pins_completed(struct session *s)
                       TEXT("pgwicket: functions have left too many names to be checked; the session ends"),
                       SESSION_END_ADMIN);
 }
+
+void pins_failed(struct session *s)
+{
+    session_fatal(s, "58000",
+                  TEXT("pgwicket: the database does not tell its role what judging depends on (settings, "
+                       "pg_prepared_statements, pg_cursors); the session ends"),
+                  SESSION_END_ADMIN);
+}

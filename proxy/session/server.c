@@ -228,6 +228,8 @@ static void show_error(struct session *s, struct request *head, struct text body
     } else if (s->gate.state == GATE_NONE && head->role == ROLE_INJECTED) {
         if (!sync_outstanding(s))
             show_own_error(s, head, body, fields); /* the server skips what the client sends: it must be told */
+        else if (!text_is(fields->sqlstate, "57014"))
+            pins_failed(s); /* else it is asked again */
     } else if (head->role == ROLE_INJECTED || head->keep_reply ||
                (head->role == ROLE_QUIET && s->gate.state != GATE_NONE)) {
         gate_error(s, body);

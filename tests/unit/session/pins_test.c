@@ -179,6 +179,16 @@ Test(pins, a_reload_that_pins_another_setting_ends_no_session_and_hides_no_move)
     }
 }
 
+Test(pins, a_server_that_does_not_tell_them_is_not_asked_for_ever)
+{
+    static const struct canned fails[] = {{.begins = "SELECT (SELECT pg_catalog.string_agg", .error = "42501"}, {0}};
+    rig.canned = fails;
+    run(CODED);
+    cr_assert_str_eq(rig_client(&rig), "E(58000)");
+    cr_assert(rig.closed);
+    cr_assert_eq(questions(), 1);
+}
+
 /* --- names ---------------------------------------------------------------------------------------- */
 
 static const char *line_of(char kind, const char *name, const char *sql)
