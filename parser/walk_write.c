@@ -152,9 +152,8 @@ static bool relation_acts(const struct action *action, const struct relation *re
     return false;
 }
 
-void write_foreign_keys(struct walk *walk, size_t index)
+static void find_foreign_keys(struct walk *walk, struct action *action)
 {
-    struct action *action = &walk->actions[index];
     const struct relation *relation = action->relation;
     if (relation == NULL)
         return;
@@ -168,6 +167,14 @@ void write_foreign_keys(struct walk *walk, size_t index)
         action->foreign_key_actions = relation_acts(action, children[i]);
     if (action->foreign_key_actions || relation->has_rules)
         action->rows_max = ROWS_UNPROVEN;
+}
+
+void write_foreign_keys(struct walk *walk, size_t index)
+{
+    find_foreign_keys(walk, &walk->actions[index]);
+    for (size_t i = index + 1; i < walk->action_count; i++)
+        if (walk->actions[i].part == PART_VIEW && walk->actions[i].view_action == index)
+            find_foreign_keys(walk, &walk->actions[i]);
 }
 
 /* --- columns -------------------------------------------------------------------------------- */

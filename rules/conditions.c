@@ -92,6 +92,21 @@ static bool is_carried_on(const struct matching *matching)
     return false;
 }
 
+/* What the statement is proven to change by this verb there: WITH queries may do it several times. */
+static int64_t proven_rows(const struct matching *matching)
+{
+    const struct action *own = matching->action;
+    int64_t rows = own->rows_max;
+    for (size_t i = 0; i < matching->shape->action_count; i++) {
+        const struct action *other = &matching->shape->actions[i];
+        if (other != own && other->verb == own->verb && other->part == own->part && other->rows_max > 0 &&
+            text_equal(other->object.schema, own->object.schema) &&
+            text_equal(other->object.name, own->object.name))
+            rows = rows <= INT64_MAX - other->rows_max ? rows + other->rows_max : INT64_MAX;
+    }
+    return rows;
+}
+
 /* A select's rows are counted as they pass; those of a write must be proven, known, or countable. */
 static enum condition rows_condition(const struct matching *matching, const struct rule *rule,
                                      struct condition_result *result)
@@ -113,7 +128,7 @@ static enum condition rows_condition(const struct matching *matching, const stru
     bool carries = is_carried_on(matching);
     bool in_doubt = matching->context->keys_in_doubt && action->verb != VERB_INSERT;
     if (action->rows_max != ROWS_UNPROVEN && !carries && !in_doubt)
-        return action->rows_max <= rule->max_rows ? CONDITION_NONE : CONDITION_MAX_ROWS;
+        return proven_rows(matching) <= rule->max_rows ? CONDITION_NONE : CONDITION_MAX_ROWS;
     if (rule->verdict == VERDICT_ALLOW && !matching->only_planned) {
         if (carries && !matching->counting.tables_complete)
             return CONDITION_FOREIGN_KEYS;

@@ -339,6 +339,8 @@ static void say_rows(const struct telling *telling)
     bool is_told = !is_real || !reaches_closed_table(telling);
     if (!numbers->has_rows && action->action->rows_max == ROWS_UNPROVEN)
         say_as_written(telling, TEXT("its number of rows cannot be limited"));
+    else if (!numbers->has_rows && rows <= limit)
+        say_as_written(telling, TEXT("its parts together change more rows than the limit"));
     else if (!is_told)
         telling->out->message = arena_printf(
             telling->arena, "pgwicket: %s %s %.*s would change more than %lld row%s; rolled back, nothing was changed",

@@ -378,6 +378,14 @@ bool judge_may_execute(const struct judgement *prepared, bool is_gated, struct e
     }
     if (!is_gated && is_one_query(prepared))
         return true;
+    if (prepared->analysis.statement_count > 1) {
+        *error = (struct error_text){
+            .sqlstate = "42501",
+            .message = TEXT("pgwicket: EXECUTE of what was prepared in one message with other statements is not "
+                            "allowed; nothing was run"),
+            .hint = TEXT("Send PREPARE as a message of its own, before EXECUTE.")};
+        return false;
+    }
     *error = (struct error_text){
         .sqlstate = "42501",
         .message = TEXT("pgwicket: EXECUTE of a limited or held statement, or of one that is no query, "

@@ -16,7 +16,7 @@ POLICY = """
     introspection: allow
     rules:
       - allow: [select]
-        on: [shop.orders, shop.products, shop.customers]
+        on: [shop.orders, shop.some_orders, shop.products, shop.customers]
         max_rows: 100
       - allow: [select]
         on: [shop.order_items]
@@ -25,7 +25,7 @@ POLICY = """
         on: [shop.orders]
         max_rows: 2
       - allow: [update, delete]
-        on: [shop.orders]
+        on: [shop.orders, shop.some_orders]
         max_rows: 1
       - allow: [update]
         on: [shop.products]
@@ -86,6 +86,23 @@ def test_a_delete_counts_its_cascades():
         cursor.execute("DELETE FROM shop.orders WHERE id = 31")
         equal(cursor.rowcount, 1, "an order without items is one row")
     equal(database.value("SELECT count(*) FROM shop.orders WHERE id = 31"), 0)
+
+
+def test_a_delete_through_a_view_counts_its_cascades():
+    before = database.fingerprint()
+    stopped("DELETE FROM shop.some_orders WHERE id = 33", "54000", "DELETE on shop.some_orders", "limit 1", "rolled back")
+    equal(database.fingerprint(), before, "an order and its items are more than one row")
+
+
+def test_with_queries_that_are_each_within_the_limit_count_together():
+    before = database.fingerprint()
+    stopped("WITH a AS (UPDATE shop.orders SET notes = 'a' WHERE id = 34), b AS (UPDATE shop.orders SET notes = 'b' WHERE id = 35) SELECT 1",
+            "54000", "UPDATE of shop.orders", "its parts together change more rows than the limit")
+    equal(database.fingerprint(), before, "the database")
+    with closing(running.connect()) as connection, connection.cursor() as cursor:
+        cursor.execute("INSERT INTO shop.orders (id, customer_id) VALUES (34, 1), (35, 1) ON CONFLICT (id) DO NOTHING")
+        cursor.execute("WITH a AS (UPDATE shop.orders SET notes = 'a' WHERE id = 34 RETURNING id) SELECT id FROM a")
+        equal(cursor.fetchall(), [(34,)])
 
 
 def test_returning_reaches_nobody_before_the_check():
@@ -178,5 +195,8 @@ def test_the_audit_log_has_the_numbers():
 
 if __name__ == "__main__":
     with wicket(POLICY) as (database, running):
+        database.ask("CREATE VIEW shop.some_orders AS SELECT id, notes FROM shop.orders; GRANT SELECT, UPDATE, DELETE ON shop.some_orders TO agent")
+        running.stop()
+        running.start()
         code = main(globals())
     sys.exit(code)
