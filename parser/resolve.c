@@ -58,11 +58,25 @@ static void add_schema(struct arena *arena, struct tokens *out, struct text sche
     add(arena, out, (struct token){.kind = '.'});
 }
 
+static bool locate(const struct tokens *tokens, size_t first, size_t end, struct resolved_name *name)
+{
+    size_t at = first + (size_t)name->place.tokens;
+    for (int before = name->place.before; at < end && before > 0; at++)
+        before -= tokens->items[at].kind == ',';
+    if (at >= end)
+        return false;
+    name->location = tokens->items[at].location;
+    return true;
+}
+
 bool resolve_tokens(struct arena *arena, const struct tokens *tokens, size_t first, size_t end,
                     struct resolved_name *names, size_t name_count, struct tokens *out)
 {
     size_t next = 0;
     *out = (struct tokens){0};
+    for (size_t i = 0; i < name_count; i++)
+        if (names[i].location < 0 && !locate(tokens, first, end, &names[i]))
+            return false;
     if (name_count > 1)
         qsort(names, name_count, sizeof *names, compare_locations);
     if (!drop_repeated(names, &name_count))

@@ -7,10 +7,17 @@
 
 #include "parser/lex.h"
 
-/* A relation's name that was written without a schema, and the schema in which it was found. */
+/* DROP TABLE IF EXISTS a, b: b is the second of a list that begins behind four tokens. */
+struct place_in_list {
+    int tokens; /* 0: it is in no list */
+    int before; /* names in front of it */
+};
+
+/* A relation's name that was written without a schema, and the schema in which it was found, or is made. */
 struct resolved_name {
-    int location; /* byte of the name in the text */
+    int location; /* byte of the name in the text; < 0: by its place */
     struct text name, schema;
+    struct place_in_list place;
 };
 
 /*

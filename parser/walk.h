@@ -38,8 +38,9 @@ struct walk {
     size_t setting_count, setting_capacity;
     struct text *functions;
     size_t function_count, function_capacity;
-    struct resolved_name *resolved; /* relations found through the search path */
+    struct resolved_name *resolved; /* relations found, or made, through the search path */
     size_t resolved_count, resolved_capacity;
+    struct place_in_list listed;    /* of the name that is walked, where the tree does not say its location */
     const struct text *path; /* schemas in search order; NULL until first used: walk_path.c */
     size_t path_count;
     struct ambiguity *ambiguities; /* names that could mean several objects */

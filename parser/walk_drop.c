@@ -32,6 +32,25 @@ static enum table_lock drop_lock(const DropStmt *statement)
     }
 }
 
+/* Where its names begin: behind DROP and the words for the kind; 0: they are not relations'. */
+static int tokens_before_names(const DropStmt *statement)
+{
+    int tokens = 2 + (statement->concurrent ? 1 : 0) + (statement->missing_ok ? 2 : 0);
+
+    switch (statement->removeType) {
+    case OBJECT_TABLE:
+    case OBJECT_SEQUENCE:
+    case OBJECT_VIEW:
+    case OBJECT_INDEX:
+        return tokens;
+    case OBJECT_MATVIEW:
+    case OBJECT_FOREIGN_TABLE:
+        return tokens + 1;
+    default:
+        return 0;
+    }
+}
+
 static void drop_cascades(struct walk *walk, DropBehavior behavior)
 {
     changes(walk, CHANGES_OBJECTS);
@@ -47,8 +66,10 @@ void walk_drop(struct walk *walk, Node *node)
 
     walk->shape->not_in_block = statement->concurrent;
     foreach (cell, statement->objects) {
+        walk->listed = (struct place_in_list){tokens_before_names(statement), foreach_current_index(cell)};
         struct target target = target_of(walk, statement->removeType, lfirst(cell), NULL);
 
+        walk->listed = (struct place_in_list){0};
         act(walk, part || target.inside_table ? VERB_ALTER : VERB_DROP, &target)->lock =
             drop_lock(statement);
     }

@@ -259,15 +259,21 @@ struct named walk_relation_in_literal(struct walk *walk, RangeVar *range)
     return named;
 }
 
-struct named walk_relation(struct walk *walk, RangeVar *range)
+static void found_in(struct walk *walk, const RangeVar *range, struct text schema)
 {
-    struct named named = walk_relation_in_literal(walk, range);
-    if (named.relation == NULL || range->schemaname != NULL || range->location < 0)
-        return named;
+    if (range->schemaname != NULL || schema.size == 0 || (range->location < 0 && walk->listed.tokens == 0))
+        return;
     struct resolved_name *name =
         arena_push(walk->arena, (void **)&walk->resolved, &walk->resolved_count,
                    &walk->resolved_capacity, sizeof *name);
-    *name = (struct resolved_name){range->location, named.object.name, named.object.schema};
+    *name = (struct resolved_name){range->location, walk_text(walk, range->relname), schema, walk->listed};
+}
+
+struct named walk_relation(struct walk *walk, RangeVar *range)
+{
+    struct named named = walk_relation_in_literal(walk, range);
+    if (named.relation != NULL)
+        found_in(walk, range, named.object.schema);
     return named;
 }
 
@@ -303,8 +309,10 @@ struct object walk_new_object(struct walk *walk, RangeVar *range)
         object.schema = walk_text(walk, range->schemaname);
     else if (range->relpersistence == RELPERSISTENCE_TEMP)
         object.schema = TEXT("pg_temp");
-    else
+    else {
         object.schema = creation_schema(walk, object.name, range->location);
+        found_in(walk, range, object.schema);
+    }
     return object;
 }
 

@@ -195,6 +195,20 @@ Test(resolve, finds_names_however_they_are_spelled)
     CHECK(cases);
 }
 
+Test(resolve, writes_the_schema_of_what_is_dropped_or_made)
+{
+    static const struct resolve_case cases[] = {
+        {"drop table orders", "DROP TABLE shop.orders"},
+        {"drop table if exists customers, shop.orders, events cascade",
+         "DROP TABLE IF EXISTS shop.customers, shop.orders, shop.events CASCADE"},
+        {"create table made(a int)", "CREATE TABLE shop.made(a INT)"},
+        {"create view made as select id from orders", "CREATE VIEW shop.made AS SELECT id FROM shop.orders"},
+        {"create sequence made", "CREATE SEQUENCE shop.made"},
+    };
+    for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+        cr_expect_str_eq(resolved(cases[i].sql), cases[i].resolved, "%s", resolved(cases[i].sql));
+}
+
 Test(resolve, is_empty_where_there_is_nothing_to_add)
 {
     static const char *const texts[] = {
@@ -202,7 +216,6 @@ Test(resolve, is_empty_where_there_is_nothing_to_add)
         "delete from shop.orders where id = 1",
         "select * from nowhere",
         "with t as (select 1) select * from t",
-        "drop table orders",
     };
     for (size_t i = 0; i < ARRAY_SIZE(texts); i++)
         cr_expect_str_empty(resolved(texts[i]), "%s", resolved(texts[i]));
