@@ -74,6 +74,7 @@ struct relation {
     char persistence;   /* p u t */
     bool is_partition;
     bool has_default_partition;
+    bool key_by_expression; /* the key of its partitions has parts that are no columns */
     bool has_children;  /* inheritance children or partitions */
     bool has_rules;     /* rules other than a view's own ON SELECT */
     bool has_triggers;  /* user triggers of any kind */

@@ -35,6 +35,8 @@ static void draft_add_relation(struct walk *walk, struct draft *draft,
 {
     for (size_t i = 0; relation != NULL && i < relation->column_count; i++)
         draft_push(walk, draft, relation->columns[i]);
+    if (relation != NULL && relation->key_by_expression)
+        draft->relation.key_by_expression = true;
 }
 
 struct draft *draft_new(struct walk *walk, const struct target *target)
@@ -309,13 +311,14 @@ static bool is_infinite(const Node *node)
                                   strcmp(((const String *)field)->sval, "maxvalue") == 0);
 }
 
-/* Each becomes what its part of the key is: a column of the parent's. */
+/* Each becomes what its part of the key is: a column of the parent's, or what an expression gives, whose type
+ * is not known. */
 static void bound_value(struct walk *walk, const struct draft *parent, Node *value)
 {
     walk_expression(walk, value, NULL);
     for (size_t i = 0; i < parent->relation.column_count; i++)
         walk_assignment(walk, value, 0, parent->relation.columns[i].type);
-    if (parent->relation.column_count == 0)
+    if (parent->relation.column_count == 0 || parent->relation.key_by_expression)
         walk_assignment(walk, value, 0, 0);
 }
 

@@ -74,7 +74,7 @@ static const struct {
 
     {"relations", read_relations,
      "SELECT c.oid, relnamespace, relname, relkind, relpersistence, relispartition, "
-     "  relrowsecurity, reltuples, coalesce(p.partdefid, 0) <> 0 "
+     "  relrowsecurity, reltuples, coalesce(p.partdefid, 0) <> 0, p.partexprs IS NOT NULL "
      "FROM pg_catalog.pg_class c "
      "LEFT JOIN pg_catalog.pg_partitioned_table p ON p.partrelid = c.oid "
      "WHERE relkind <> 't' ORDER BY c.oid"},

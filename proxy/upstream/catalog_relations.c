@@ -40,6 +40,7 @@ static void read_relation(struct reading *reading, const PGresult *result, int r
         .persistence = row_char(result, row, 4),
         .is_partition = row_bool(result, row, 5),
         .has_default_partition = row_bool(result, row, 8),
+        .key_by_expression = row_bool(result, row, 9),
         .row_security = row_bool(result, row, 6),
         .rows = strtod(PQgetvalue(result, row, 7), NULL),
     };

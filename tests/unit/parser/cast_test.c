@@ -20,7 +20,7 @@ enum {
     JSONB = 3802,
     TEXT_ARRAY = 1009
 };
-enum { T = 30001, PLAIN, EXT = 31001, MOOD, T_ROW, EXT_ARRAY, CASTS = 32001, LOWER = 870, TAKE = 33001 };
+enum { T = 30001, PLAIN, BY_EXPRESSION, EXT = 31001, MOOD, T_ROW, EXT_ARRAY, CASTS = 32001, LOWER = 870, TAKE = 33001 };
 
 static struct catalog *catalog;
 
@@ -49,6 +49,13 @@ static void add_relations(void)
     plain.column_count = 3;
     catalog_add_relation(catalog, &t);
     catalog_add_relation(catalog, &plain);
+    struct relation keyed = plain;
+    keyed.oid = BY_EXPRESSION;
+    keyed.kind = 'p';
+    keyed.name = TEXT("by_expression");
+    keyed.column_count = 3;
+    keyed.key_by_expression = true;
+    catalog_add_relation(catalog, &keyed);
 }
 
 static void add_types(void)
@@ -307,6 +314,10 @@ Test(cast, counts_assignment_casts_of_definitions)
         {"ALTER TABLE t ADD COLUMN y text DEFAULT ('sad'::mood)", "mood_text "},
         {"CREATE TABLE u (y text DEFAULT 1::bigint)", "int8_text "},
         {"CREATE TABLE u (y text DEFAULT 'x', z int DEFAULT 1)", ""},
+        {"CREATE TABLE u PARTITION OF by_expression FOR VALUES IN (current_date)", "to_ext "},
+        {"ALTER TABLE by_expression ATTACH PARTITION plain FOR VALUES IN (current_date)", "to_ext "},
+        {"ALTER TABLE by_expression ATTACH PARTITION plain FOR VALUES IN ('2024-01-01')", ""},
+        {"ALTER TABLE plain ATTACH PARTITION by_expression FOR VALUES IN (current_date)", ""},
         {"ALTER TABLE t ADD CHECK (m)", "mood_bool "},
         {"CREATE INDEX ON t (i) WHERE m", "mood_bool "},
     };
