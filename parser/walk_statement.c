@@ -230,6 +230,8 @@ void walk_statement(struct walk *walk, Node *statement)
     case T_DeleteStmt:
     case T_MergeStmt:
         walk->shape->kind = kind_of_query(statement, walk_query(walk, statement));
+        if (walk->shape->kind == STATEMENT_UTILITY)
+            walk->shape->ddl = DDL_OBJECTS;
         walk->shape->tag_counts_writes = tag_counts_writes(statement);
         break;
     default:

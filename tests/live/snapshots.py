@@ -170,6 +170,7 @@ OBJECTS = [
     "ALTER TABLE s.typed RENAME TO retyped",
     "CREATE TABLE s.fresh (id serial PRIMARY KEY, customer pg_catalog.int4 REFERENCES s.customer)",
     "CREATE TABLE s.copied AS SELECT id, name FROM s.customer WHERE id < 20",
+    "SELECT id, name INTO s.copied_too FROM s.customer WHERE id < 20",
     "CREATE VIEW s.fresh_view AS SELECT id FROM s.fresh",
     "CREATE SEQUENCE s.fresh_seq",
     "CREATE TYPE s.fresh_type AS ENUM ('a')",
