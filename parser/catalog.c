@@ -32,6 +32,7 @@ struct catalog {
     struct arena arena;
 
     struct array schemas;   /* struct text, by name */
+    struct array closed_schemas;
     struct array relations; /* struct relation, by name and schema */
     struct array functions; /* struct function; those that users can overload come first */
     struct array types;     /* struct type, by name and schema */
@@ -79,6 +80,12 @@ void catalog_add_schema(struct catalog *catalog, struct text name)
 {
     INVARIANT(!catalog->sealed);
     append(&catalog->schemas, &name, sizeof name);
+}
+
+void catalog_add_closed_schema(struct catalog *catalog, const struct closed_schema *closed)
+{
+    INVARIANT(!catalog->sealed);
+    append(&catalog->closed_schemas, closed, sizeof *closed);
 }
 
 void catalog_add_relation(struct catalog *catalog, const struct relation *relation)
@@ -336,7 +343,7 @@ struct catalog *catalog_retain(struct catalog *catalog)
 static void catalog_free(struct catalog *catalog)
 {
     struct array *arrays[] = {
-        &catalog->schemas,          &catalog->relations,
+        &catalog->schemas,          &catalog->closed_schemas, &catalog->relations,
         &catalog->functions,        &catalog->types,
         &catalog->operators,        &catalog->casts,
         &catalog->relations_by_oid, &catalog->functions_by_oid,
@@ -397,6 +404,13 @@ const struct text *catalog_schemas(const struct catalog *catalog, size_t *count)
     INVARIANT(catalog->sealed);
     *count = catalog->schemas.count;
     return catalog->schemas.items;
+}
+
+const struct closed_schema *catalog_closed_schemas(const struct catalog *catalog, size_t *count)
+{
+    INVARIANT(catalog->sealed);
+    *count = catalog->closed_schemas.count;
+    return catalog->closed_schemas.items;
 }
 
 const struct relation *catalog_relation(const struct catalog *catalog, struct text schema,

@@ -172,10 +172,19 @@ struct event_code {
 struct catalog *catalog_new(void);
 
 /* Memory for what the added structs point at. */
+/* A role that the login is or may become, and a schema on which it has no USAGE: the server passes over that schema
+ * where it looks for names. */
+struct closed_schema {
+    struct text schema;
+    struct text role;
+    bool of_login; /* the role is the login itself */
+};
+
 struct arena *catalog_arena(struct catalog *catalog);
 
 /* Each copies the struct; what it points at must live in catalog_arena or for ever. */
 void catalog_add_schema(struct catalog *catalog, struct text name);
+void catalog_add_closed_schema(struct catalog *catalog, const struct closed_schema *closed);
 void catalog_add_relation(struct catalog *catalog, const struct relation *relation);
 void catalog_add_function(struct catalog *catalog, const struct function *function);
 void catalog_add_type(struct catalog *catalog, const struct type *type);
@@ -199,6 +208,8 @@ bool catalog_has_schema(const struct catalog *catalog, struct text name);
 
 /* The names of all schemas; *count of them. */
 const struct text *catalog_schemas(const struct catalog *catalog, size_t *count);
+
+const struct closed_schema *catalog_closed_schemas(const struct catalog *catalog, size_t *count);
 
 /* By exact name; NULL if there is none. */
 const struct relation *catalog_relation(const struct catalog *catalog, struct text schema,

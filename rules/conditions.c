@@ -127,8 +127,12 @@ static enum condition rows_condition(const struct matching *matching, const stru
         return CONDITION_MAX_ROWS;
     bool carries = is_carried_on(matching);
     bool in_doubt = matching->context->keys_in_doubt && action->verb != VERB_INSERT;
-    if (action->rows_max != ROWS_UNPROVEN && !carries && !in_doubt)
-        return proven_rows(matching) <= rule->max_rows ? CONDITION_NONE : CONDITION_MAX_ROWS;
+    bool bounded = action->rows_max != ROWS_UNPROVEN && !carries && !in_doubt;
+    if (bounded && proven_rows(matching) <= rule->max_rows)
+        return CONDITION_NONE;
+    /* Fewer may be there than the keys that it names; what an INSERT writes down is what it makes. */
+    if (bounded && (rule->where == WHERE_KEY || action->verb == VERB_INSERT || !matching->counting.countable))
+        return CONDITION_MAX_ROWS;
     if (rule->verdict == VERDICT_ALLOW && !matching->only_planned) {
         if (carries && !matching->counting.tables_complete)
             return CONDITION_FOREIGN_KEYS;

@@ -5,6 +5,7 @@
 #include "proxy/session/judge.h"
 
 #include "proxy/session/template_call.h"
+#include "rules/path.h"
 #include "rules/settings.h"
 
 #include <string.h>
@@ -296,14 +297,15 @@ void judge_text(struct arena *arena, const struct judge_context *context, struct
 {
     const struct policy *policy = context->policy;
     const struct decide_context decide_context = judge_decide_context(context);
+    const struct used_path path = path_in_use(arena, &decide_context);
     struct analyse_context analyse_context = {
         .catalog = context->catalog,
-        .search_path = policy->search_path,
-        .search_path_count = policy->search_path_count,
+        .search_path = path.schemas,
+        .search_path_count = path.count,
         .every_candidate = (policy_may_make_objects(policy, context->holds_made, context->catalog) ||
-                            context->temporary_count > 0) &&
+                            context->temporary_count > 0 || path.open) &&
                            !policy->transparent,
-        .path_open = !policy->search_path_pinned,
+        .path_open = !policy->search_path_pinned || path.open,
         .temporary = context->temporary,
         .temporary_count = context->temporary_count,
         .custom_pinned = policy_pins_custom(policy),

@@ -46,6 +46,12 @@ static const struct {
      "SELECT oid, nspname FROM pg_catalog.pg_namespace "
      "WHERE nspname <> 'pg_toast' AND nspname !~ '^pg_(toast_)?temp_' ORDER BY oid"},
 
+    {"closed schemas", read_closed_schemas,
+     "SELECT n.nspname, r.rolname, r.rolname = current_user "
+     "FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON pg_catalog.pg_has_role(r.oid, 'MEMBER') "
+     "WHERE n.nspname <> 'pg_toast' AND n.nspname !~ '^pg_(toast_)?temp_' "
+     "  AND NOT pg_catalog.has_schema_privilege(r.oid, n.oid, 'USAGE')"},
+
     {"functions", read_functions,
      "SELECT oid, pronamespace, proname, prokind, pronargs, pronargdefaults, "
      "  provariadic <> 0, proargtypes, prorettype, proretset "

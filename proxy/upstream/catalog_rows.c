@@ -162,6 +162,16 @@ void read_schemas(struct reading *reading, const PGresult *result)
     reading->schema_count = count;
 }
 
+void read_closed_schemas(struct reading *reading, const PGresult *result)
+{
+    for (int row = 0; row < PQntuples(result); row++) {
+        const struct closed_schema closed = {.schema = row_text(reading, result, row, 0),
+                                             .role = row_text(reading, result, row, 1),
+                                             .of_login = row_bool(result, row, 2)};
+        catalog_add_closed_schema(reading->catalog, &closed);
+    }
+}
+
 static void finish_relation(struct relation_draft *draft)
 {
     struct relation *relation = &draft->relation;

@@ -132,6 +132,7 @@ void add_checks_of_type(struct reading *reading, struct list *functions, uint32_
 
 /* One for each query, in this order (catalog_load.c). */
 void read_schemas(struct reading *reading, const PGresult *result);
+void read_closed_schemas(struct reading *reading, const PGresult *result);
 void read_functions(struct reading *reading, const PGresult *result);
 void read_types(struct reading *reading, const PGresult *result);
 void read_ranges(struct reading *reading, const PGresult *result);

@@ -22,7 +22,7 @@ from relay import Relay, Server
 from wicket import Wicket
 
 LONG = bool(os.environ.get("PGWICKET_LONG"))
-RUNS = int(os.environ.get("PGWICKET_KILLS", "200" if LONG else "4"))
+RUNS = int(os.environ.get("PGWICKET_KILLS", "200" if LONG else "2"))
 LANES = 3 if LONG else 1
 SEED = int(os.environ.get("PGWICKET_SEED", time.time_ns() % 10**6))
 POLICY = """

@@ -52,6 +52,25 @@ CALLER = """
         on: [shop.leaves_a_table, shop.moves_the_path]
 """
 
+# Reads one of two tables of the same name; the database lets it into the second schema only.
+FRONT = """
+    search_path: [front, shop]
+    rules:
+      - allow: [select]
+        on: [front.orders]
+"""
+BEHIND = FRONT.replace("on: [front.orders]", "on: [shop.orders]")
+
+# The role that it may take is let into the second schema only.
+STEPPING = """
+    search_path: [dev, shop]
+    rules:
+      - allow: [select]
+        on: [dev.twice]
+      - allow: [set]
+        on: ["role:*", "setting:role"]
+"""
+
 # Runs code that it writes itself.
 DOER = """
     search_path: [shop]
@@ -181,6 +200,11 @@ CREATE FUNCTION shop.moves_the_path() RETURNS int LANGUAGE plpgsql AS $$BEGIN
     PERFORM set_config('search_path', 'public', false); RETURN 1; END$$;
 CREATE FUNCTION shop.round(int, int) RETURNS int LANGUAGE sql AS 'SELECT 1';
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA shop TO agent;
+CREATE SCHEMA front;
+CREATE TABLE front.orders (id int);
+CREATE TABLE dev.twice AS SELECT 1 AS id;
+CREATE TABLE shop.twice AS SELECT 2 AS id;
+GRANT SELECT ON front.orders, dev.twice, shop.twice TO agent, DATABASE_NAME_tenant;
 CREATE TABLE shop.kept (id int, e shop.evil_dom, es shop.evil_dom[]);
 CREATE TABLE shop.h_codes (id int DEFAULT shop.log_it(1));
 CREATE TABLE shop.h_checks (id int CHECK (shop.log_it(id) > 0));
@@ -698,6 +722,17 @@ def test_a_copy_of_a_table_does_not_bring_its_code():
     equal(database.value("SELECT count(*) FROM shop.audit_log WHERE op IN ('DOMAIN', 'LOG_IT', 'EVIL_IMMUTABLE')"), 0)
 
 
+def test_a_schema_that_the_role_may_not_use_is_passed_over():
+    with connection("front") as c, connection("behind") as behind:
+        refused(c, ORDERS, "SELECT id FROM orders LIMIT 1")
+        fine(behind, "SELECT id FROM orders LIMIT 1")
+        equal(codes(simple(c, "SELECT id FROM front.orders")), ["42501"], "by the server")
+    with connection("stepping") as c:
+        refused(c, "SELECT id FROM twice", "SELECT id FROM dev.twice, twice")
+        fine(c, "SELECT id FROM dev.twice", f"SET ROLE {database.name}_tenant")
+        refused(c, "SELECT id FROM twice")
+
+
 def test_parameter_types_of_parse_choose_the_overload():
     with connection("caller") as c:
         for types, expected in ((23, 23), ["42501"]), ((1700, 23), []):
@@ -719,7 +754,8 @@ if __name__ == "__main__":
         database.ask((SETUP + HIDDEN).replace("DATABASE_NAME", database.name))
         with Wicket(database, configuration=agents(("agent", PLAIN), ("maker", MAKER), ("plain", PLAIN),
                                                      ("caller", CALLER), ("doer", DOER), ("writer", WRITER), ("copier", COPIER),
-                                                     ("tenant", TENANT), ("pinned", PINNED))) as running:
+                                                     ("tenant", TENANT), ("pinned", PINNED),
+                                                     ("front", FRONT), ("behind", BEHIND), ("stepping", STEPPING))) as running:
             code = main(globals())
         database.ask(f"DROP OWNED BY {database.name}_tenant; DROP ROLE {database.name}_tenant")
     sys.exit(code)
