@@ -13,7 +13,7 @@ import corpus
 import psycopg2
 import pgwire
 
-from live import check, equal, main
+from live import check, equal, main, some
 from wicket import AGENT_SECRET, Database, Wicket, configuration
 
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -102,7 +102,7 @@ def url(driver="postgresql+psycopg2", user="agent"):
 
 
 def test_commands_of_psql_that_look_at_names_and_types():
-    for command, word in PSQL_PASSES.items():
+    for command, word in some(PSQL_PASSES.items(), 2):
         check(word in psql(command), f"{command} does not tell {word}")
 
 
