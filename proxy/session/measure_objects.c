@@ -217,8 +217,17 @@ static bool is_restarted(const struct change *change)
             !json_equal(fact(change->old, "last"), fact(change->new, "last")));
 }
 
+/* Roles are of the whole server, and no statement that is measured here makes or drops one: it was somebody
+ * else, meanwhile. */
+static bool is_another_sessions(const struct change *change)
+{
+    return (change->old == NULL || change->new == NULL) && text_is(string_at(any_of(change)->item, 3), "role");
+}
+
 static const char *word_of(const struct finder *finder, const struct change *change)
 {
+    if (is_another_sessions(change))
+        return NULL;
     if (change->old == NULL)
         return "created";
     if (change->new == NULL)
