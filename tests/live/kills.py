@@ -105,13 +105,20 @@ class Lane:
         if plan.victim in ("server", "both"):
             self.server.kill()
         if plan.victim == "backend":
-            try:
-                os.kill(pid or int(self.server.ask("SELECT max(pid) FROM pg_stat_activity WHERE usename = 'agent'")[0][0] or 0)
-                        or self.running.process.pid, signal.SIGKILL)
-            except (OSError, psycopg2.Error):
-                pass
+            self.kill_backend(pid)
         self.where[f"{plan.victim:8} {where}"] += 1
         self.killed.set()
+
+    def kill_backend(self, pid):
+        try:
+            pid = pid or self.server.ask("SELECT max(pid) FROM pg_stat_activity WHERE usename = 'agent'")[0][0]
+            if pid is not None:
+                os.kill(pid, signal.SIGKILL)
+                return
+        except (OSError, psycopg2.Error):
+            return
+        self.running.process.kill() # there is none; it must be seen to be dead by who starts it again
+        self.running.process.wait()
 
     def mend(self):
         """What was killed runs again."""
