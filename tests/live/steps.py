@@ -321,7 +321,7 @@ def walk(mode, happening, store, so_many):
 def tests():
     """(name, walks): each happening in each mode, at each step; without --long in one of them, at some."""
     chance = random.Random(SEED)
-    short = {"": 2, "slow": 1, "fails": 0}
+    short = {"": 1, "slow": 1, "fails": 0}
     for happening in HAPPENINGS:
         for store in ("", "slow", "fails"):
             if (happening == "nothing" and store != "fails") or (happening == "crash" and store):

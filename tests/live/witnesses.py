@@ -189,7 +189,7 @@ for deed, body in DEEDS.items():
         f"$f$ DECLARE i int; c refcursor; BEGIN {body}; RETURN NULL; END $f$; CREATE TABLE S.T (id int); "
         "CREATE TRIGGER t AFTER INSERT ON S.T FOR EACH ROW EXECUTE FUNCTION S.T_f()", "INSERT INTO S.T VALUES (1)")
 # The same tables and others by statements that run none of it, and by what a rollback undoes.
-PLACES = dict(some(PLACES.items(), 3))
+PLACES = dict(some(PLACES.items(), 5))
 
 HONEST = {
     "extensions": ('CREATE EXTENSION IF NOT EXISTS "uuid-ossp" SCHEMA public; CREATE EXTENSION IF NOT EXISTS pgcrypto SCHEMA public; '

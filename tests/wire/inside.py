@@ -124,7 +124,7 @@ def walk(path, expected, extended, in_one_batch=False):
 
 def test_a_hold_is_executed_if_and_only_if_it_is_committed():
     problems = []
-    for number, (path, expected) in enumerate(some(PATHS, 3)):
+    for number, (path, expected) in enumerate(some(PATHS, 5)):
         try:
             walk(path, expected, number % 2)
         except AssertionError as problem:
@@ -137,7 +137,7 @@ def test_a_whole_transaction_in_one_batch():
     paths = [(path, expected) for path, expected in PATHS
              if not any(sql in fails or ";" in sql or "s69" in sql for sql in path)]
     check(len(paths) > 20, "paths without an error")
-    for path, expected in some(paths, 4):
+    for path, expected in some(paths, 6):
         walk(path, expected, True, in_one_batch=True)
 
 
