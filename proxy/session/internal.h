@@ -687,8 +687,8 @@ bool inside_allows(struct session *s, const struct analysis *analysis, struct er
 
 /* pins.c */
 struct text pins_sql(struct arena *arena, const struct policy *policy, bool with_names);
-/* Where the policy lets the client move them itself: what a transaction's end goes back to. */
 void append_current_setting(struct buffer *sql, struct text name); /* NULL for one that does not exist */
+/* Where the policy lets the client move them itself: what a transaction's end goes back to. */
 enum step pins_before_transaction(struct session *s);
 enum step pins_before_code(struct session *s, const struct judged *judged);
 enum step pins_after_code(struct session *s);
